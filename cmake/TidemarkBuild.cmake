@@ -1,0 +1,71 @@
+# Compiler settings, dependencies and the helper that every folder's CMakeLists uses.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
+
+set(TIDEMARK_SANITIZE "" CACHE STRING "Sanitizers of our own code: address,undefined or thread")
+
+# The interface that carries warnings and sanitizers: our code has it, generated code does not.
+add_library(tidemark_options INTERFACE)
+target_include_directories(tidemark_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(tidemark_options INTERFACE
+  -Wall -Wextra -Werror -Wno-missing-field-initializers -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(tidemark_options INTERFACE -Wthread-safety)
+endif()
+if(TIDEMARK_SANITIZE)
+  target_compile_options(tidemark_options INTERFACE
+    -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all)
+  # Everything that links our code needs the runtime, generated code included.
+  add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
+endif()
+
+# tidemark_library(NAME SOURCES ... DEPS ...): one target a folder; DEPS are public, so that the
+# linker enforces which folder may use which.
+function(tidemark_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE tidemark_options ${ARG_PRIVATE_DEPS})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# tidemark_program(NAME SOURCES ... DEPS ...)
+function(tidemark_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE tidemark_options ${ARG_DEPS})
+endfunction()
+
+include(GoogleTest)
+# tidemark_test(NAME SOURCES ... DEPS ... [LABELS ...]): one GoogleTest program, each case a ctest.
+# Label "sanitized" marks what CI runs under the sanitizer presets too.
+function(tidemark_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;PROPERTIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE tidemark_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}.
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+endfunction()

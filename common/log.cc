@@ -1,0 +1,60 @@
+#include "common/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "common/text.h"
+
+namespace tidemark {
+namespace {
+
+spdlog::level::level_enum ToSpdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarn:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+void AppendField(const LogField& field, std::string& line) {
+  line += ' ';
+  line += field.first;
+  line += '=';
+  const std::string value = EscapeControl(field.second);
+  if (!value.empty() && value.find_first_of(" \"=") == std::string::npos) {
+    line += value;
+    return;
+  }
+  line += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') line += '\\';
+    line += c;
+  }
+  line += '"';
+}
+
+}  // namespace
+
+void InitLogging(std::string_view program, std::string_view level) {
+  auto logger = spdlog::stderr_logger_mt(std::string(program));
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %n %v");
+  logger->set_level(spdlog::level::from_str(std::string(level)));
+  logger->flush_on(spdlog::level::debug);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  spdlog::logger* logger = spdlog::default_logger_raw();
+  if (!logger->should_log(ToSpdlog(level))) return;
+  std::string line = EscapeControl(event);
+  for (const LogField& field : fields) AppendField(field, line);
+  logger->log(ToSpdlog(level), "{}", line);
+}
+
+}  // namespace tidemark
