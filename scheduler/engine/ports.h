@@ -1,0 +1,272 @@
+// What the engine asks of the outside, as data: reads it wants, and flushes to be committed. The
+// store carries them out; the engine never waits.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_PORTS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_PORTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+#include "scheduler/core/run.h"
+
+namespace tidemark {
+
+// ---------------------------------------------------------------- what the store reads
+
+// A row of job with its versions. Specs are opaque here: the engine is given a decoder.
+struct JobRow {
+  int64_t job_id = 0;
+  std::string name;
+  std::string ns;
+  std::string app;
+  int shard = 0;
+  int version = 0;
+  bool paused = false;
+  bool finished = false;
+  bool deleted = false;
+  std::string error;
+  std::optional<absl::CivilDay> ledger_from;
+  absl::Time created_at;
+  std::optional<absl::Time> cursor;  // interval jobs: last fire dealt with
+  struct Version {
+    int version = 0;
+    absl::Time valid_from;
+    std::string spec;  // JSON of the JobSpec message
+  };
+  std::vector<Version> versions;  // oldest first
+};
+
+// All that a new owner needs.
+struct Snapshot {
+  std::vector<JobRow> jobs;
+  std::vector<ActiveRun> runs;
+  std::map<int, Epoch> shards;  // owned now, with their epochs
+};
+
+// An operator's order, as its row has it. `args` by kind, see engine/commands.h.
+struct Command {
+  std::string command_id;
+  int64_t job_id = 0;
+  int shard = 0;
+  std::string kind;
+  std::map<std::string, std::string> args;
+  std::string actor;
+  std::optional<JobRow> job;  // read together with the order, as it is in the database now
+};
+
+// Which of `dates` are not settled (DONE, WAIVED, EXPIRED); with `all` the settled ones, too.
+struct LedgerQuery {
+  uint64_t query_id = 0;
+  int64_t job_id = 0;
+  std::vector<absl::CivilDay> dates;
+  bool all = false;
+};
+struct LedgerEntry {
+  absl::CivilDay date;
+  std::string status;  // of the watermark; "": no row
+  std::string reason;
+  std::string run_id;
+  std::string reopened_on;  // YYYY-MM-DD or ""
+  int reopened = 0;
+};
+struct LedgerResult {
+  uint64_t query_id = 0;
+  int64_t job_id = 0;
+  absl::Status status;
+  std::vector<LedgerEntry> entries;  // by date
+};
+
+// ---------------------------------------------------------------- what the store commits
+
+// Inserts the run, and sets the watermark of its date to RUNNING unless that is DONE. Nothing
+// happens when the occurrence is live (not in FlushResult.opened then).
+struct RunOpen {
+  ActiveRun run;
+  std::string count_reopening_on;  // YYYY-MM-DD (UTC): counts an automatic reopening; "": does not
+};
+
+// Rewrites all that changes in a live run (from status to attempt_started_at) of (run_id).
+struct RunUpdate {
+  ActiveRun run;
+};
+
+// Moves the live run to history. `watermark`: what its date becomes; "": unchanged.
+struct RunClose {
+  std::string run_id;
+  ActiveRun run;  // last state, for what history keeps
+  RunStatus status = RunStatus::kCompleted;
+  std::string status_reason;
+  AttemptResult result;
+  std::string watermark;  // "DONE", "FAILED" or "". FAILED never replaces a DONE
+  absl::Time ended_at;
+};
+
+struct AttemptEnd {
+  AttemptRef attempt;
+  int64_t job_id = 0;
+  std::string executor_id;
+  int64_t registration = 0;
+  std::string executor_host;
+  std::optional<absl::Time> sent_at;
+  std::optional<absl::Time> started_at;
+  absl::Time ended_at;
+  std::string outcome;
+  std::string message;
+};
+
+// A run that a policy decided not to run: straight to history.
+struct RunSkip {
+  ActiveRun run;
+  std::string status_reason;
+  absl::Time ended_at;
+};
+
+// A watermark that no run sets: EXPIRED, WAIVED, DONE (force).
+struct WatermarkWrite {
+  int64_t job_id = 0;
+  std::string job_name;
+  absl::CivilDay date;
+  std::string status;  // "": the row is deleted
+  std::string reason;
+  std::string note;
+  std::string actor;
+  bool only_if_unsettled = true;  // leaves DONE, WAIVED, EXPIRED alone
+};
+
+struct CursorWrite {
+  int64_t job_id = 0;
+  absl::Time last_fire;  // never moves back
+};
+
+struct SkippedRange {
+  int64_t job_id = 0;
+  absl::Time from;
+  absl::Time to;
+  int64_t fires = 0;
+  std::string reason;
+};
+
+// Fields that are set are written.
+struct JobUpdate {
+  int64_t job_id = 0;
+  std::optional<bool> paused;
+  std::string pause_reason;
+  std::string paused_by;
+  std::optional<absl::CivilDay> ledger_from;
+  std::optional<std::string> error;
+  std::optional<bool> finished;
+  bool deleted = false;  // archives the watermarks, too
+};
+
+struct AlertRaise {
+  std::string alert_id;  // UUID
+  std::string dedup_key;
+  std::string kind;
+  std::string severity;  // info, warning, critical
+  std::string ns = "default";
+  std::string job_name;
+  std::optional<absl::CivilDay> biz_date;
+  std::string run_id;
+  std::string summary;
+  std::string detail;
+};
+
+// Resolves every open alert whose dedup_key begins with `prefix`.
+struct AlertResolve {
+  std::string prefix;
+};
+
+struct CommandDone {
+  std::string command_id;
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string message;                        // when not OK
+  std::map<std::string, std::string> result;  // when OK
+};
+
+struct ExecutorRegister {
+  uint64_t session = 0;  // the engine's handle, returned in the result
+  std::string executor_id;
+  std::string incarnation;
+  int64_t claimed = 0;   // registration that the process says it has; 0: none
+  std::string app;
+  std::string ns;
+  std::string host;
+  std::string version;
+  int capacity = 0;
+  std::vector<std::string> handlers;
+  std::map<std::string, std::string> labels;
+  bool draining = false;
+};
+struct ExecutorRegistered {
+  uint64_t session = 0;
+  enum class Kind { kNew, kSame, kSuperseded, kOtherApp } kind = Kind::kNew;
+  int64_t registration = 0;
+  std::string app;  // kOtherApp: whose it is
+};
+
+struct ExecutorState {
+  std::string executor_id;
+  int64_t registration = 0;
+  std::string state;  // UP, DRAINING, LOST, GONE
+};
+
+struct Audit {
+  std::string actor;
+  std::string action;
+  std::string job_name;
+  std::string subject;
+  std::string detail;
+};
+
+// One transaction. Lists are carried out in this order; a run is in at most one of them, and in
+// each list at most once.
+struct Flush {
+  uint64_t seq = 0;  // grows by 1 within a term
+  std::vector<ExecutorRegister> registers;
+  std::vector<RunClose> closes;
+  std::vector<RunSkip> skips;
+  std::vector<RunOpen> opens;
+  std::vector<RunUpdate> updates;
+  std::vector<AttemptEnd> attempts;
+  std::vector<WatermarkWrite> watermarks;
+  std::vector<CursorWrite> cursors;
+  std::vector<SkippedRange> skipped;
+  std::vector<JobUpdate> jobs;
+  std::vector<ExecutorState> executors;
+  std::vector<AlertRaise> alerts;
+  std::vector<AlertResolve> resolves;
+  std::vector<Audit> audits;
+  std::vector<CommandDone> commands;
+
+  bool empty() const {
+    return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
+           updates.empty() && attempts.empty() && watermarks.empty() && cursors.empty() &&
+           skipped.empty() && jobs.empty() && executors.empty() && alerts.empty() &&
+           resolves.empty() && audits.empty() && commands.empty();
+  }
+};
+
+struct FlushResult {
+  uint64_t seq = 0;
+  // OK: committed. Anything else: not committed, and the term is over (fenced, or the lease ended
+  // before the database came back).
+  absl::Status status;
+  std::set<std::string> opened;   // run_ids whose row was made
+  std::set<std::string> updated;  // run_ids whose row was there
+  std::set<std::string> closed;
+  std::vector<ExecutorRegistered> registered;
+  // Jobs whose part alone could not be written (bad data), with the database's words. Nothing of
+  // theirs in this flush took effect; the rest did.
+  std::vector<std::pair<int64_t, std::string>> failed_jobs;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_PORTS_H_
