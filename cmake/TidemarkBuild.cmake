@@ -57,6 +57,8 @@ function(tidemark_program name)
 endfunction()
 
 include(GoogleTest)
+# Builds the test programs labelled "sanitized".
+add_custom_target(sanitized_tests)
 # tidemark_test(NAME SOURCES ... DEPS ... [LABELS ...]): one GoogleTest program, each case a ctest.
 # Label "sanitized" marks what CI runs under the sanitizer presets too.
 function(tidemark_test name)
@@ -68,4 +70,7 @@ function(tidemark_test name)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}.
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+  if("sanitized" IN_LIST ARG_LABELS)
+    add_dependencies(sanitized_tests ${name})
+  endif()
 endfunction()
