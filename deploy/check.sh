@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# Checks what the compiler does not: formatting, clang-tidy, which folder may use what, and the
+# schema against its golden dump. Prints each fault as file:line with the mend.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+usage() {
+  cat <<END
+deploy/check.sh [--all | --no-tidy]
+  clang-tidy looks at the sources changed since the last commit but one, with CI=true at
+  scheduler/core and scheduler/engine too, for at most four minutes.
+  --all       clang-tidy over every source, however long it takes
+  --no-tidy   without clang-tidy
+END
+}
+
+tidy=changed
+if [ "${CI:-}" = true ]; then tidy=ci; fi
+case "${1:-}" in
+  "") ;;
+  --all) tidy=all ;;
+  --no-tidy) tidy=none ;;
+  -h | --help) usage && exit 0 ;;
+  *) usage >&2 && exit 2 ;;
+esac
+tidy_seconds=240
+
+cd "$root" || exit 1
+faults=0
+fault() {
+  faults=$((faults + 1))
+  printf '%s\n' "$@"
+}
+
+existing() { while read -r file; do if [ -f "$file" ]; then echo "$file"; fi; done; }
+sources() { git ls-files -- "$@" | grep -E '\.(h|cc)$' | existing; }
+
+check_format() {
+  local out
+  out=$(sources | xargs -r clang-format-19 --dry-run -Werror 2>&1 | grep -E ': error:')
+  if [ -n "$out" ]; then
+    fault "$out" "  What to do: clang-format-19 -i $(cut -d: -f1 <<<"$out" | sort -u | tr '\n' ' ')"
+  fi
+}
+
+# forbid MEND REGEX PATHSPEC…: no line of these files may match (comments do not count).
+forbid() {
+  local mend=$1 regex=$2 out
+  shift 2
+  out=$(git grep -nP "^(?:(?!//).)*?$regex" -- "$@" | sed 's/^\([^:]*:[0-9]*\):/\1: /')
+  if [ -n "$out" ]; then fault "$out" "  What to do: $mend"; fi
+}
+
+# An include of one of our own or a library's headers ("a/b.h", <grpcpp/x.h>) other than ALLOWED.
+# may_include FOLDER ALLOWED-REGEX MEND
+may_include() {
+  forbid "$3" "#include (?!\"(?:$2))(?:\"|<[^>]*[/.])(?!sys/|bits/)" "$1/*.h" "$1/*.cc"
+}
+
+check_includes() {
+  may_include scheduler/core \
+    '(absl/(time|status|strings|types|container|hash|numeric|functional|algorithm|base|memory)/|scheduler/core/|common/(status|text|time_text|id)\.h)' \
+    "scheduler/core is pure: only std, Abseil value types, common's text and status helpers, and itself"
+  forbid "the engine knows core and its own ports alone: let store, rpc and alerts implement a port" \
+    '#include ["<](?:scheduler/(?!core/|engine/)|executor/|grpc|pqxx|libpq|proto|tidemark/v1|spdlog)' \
+    'scheduler/engine/*'
+  forbid "store, rpc and alerts know core and the engine's ports, not each other" \
+    '#include ["<](?:scheduler/(?!core/|engine/|store/)|executor/)' 'scheduler/store/*'
+  forbid "store, rpc and alerts know core and the engine's ports, not each other" \
+    '#include ["<](?:scheduler/(?!core/|engine/|rpc/)|executor/)' 'scheduler/rpc/*'
+  forbid "store, rpc and alerts know core and the engine's ports, not each other" \
+    '#include ["<](?:scheduler/(?!core/|engine/|alerts/)|executor/)' 'scheduler/alerts/*'
+  forbid "the operator's command uses proto and common only" \
+    '#include ["<](?:scheduler/(?!cli/)|executor/)' 'scheduler/cli/*'
+  forbid "the executor uses proto and common, never the scheduler" \
+    '#include ["<]scheduler/' 'executor/*'
+  forbid "common knows nothing about scheduling" \
+    '#include ["<](?:scheduler/|executor/|tidemark/|grpc|pqxx)' 'common/*'
+  forbid "SQL belongs in scheduler/store" '(?:#include <(?:pqxx|libpq)|\bpqxx::)' \
+    '*.h' '*.cc' ':!scheduler/store/*' ':!executor/examples/*' ':!tests/*'
+  forbid "gRPC belongs in scheduler/rpc, scheduler/cli and executor" \
+    '(?:#include <grpc|\bgrpc::)' \
+    '*.h' '*.cc' ':!scheduler/rpc/*' ':!scheduler/cli/*' ':!executor/*' ':!tests/*'
+}
+
+check_clock() {
+  forbid "take the time and randomness from common/clock.h and common/id.h, handed in" \
+    '(?:\babsl::Now\b|\b(?:system|steady|high_resolution)_clock::now\b|\b(?:absl::SleepFor|u?sleep|nanosleep|sleep_for|sleep_until|clock_gettime|gettimeofday|time)\s*\((?!\))|\bs?rand\s*\(|\brandom_device\b|\bmt19937)' \
+    'common/*.h' 'common/*.cc' 'scheduler/*.h' 'scheduler/*.cc' 'executor/*.h' 'executor/*.cc' \
+    ':!common/clock.cc' ':!common/id.cc'
+  forbid "wait for a condition (tests/support), do not sleep for a guess" \
+    '\b(?:absl::SleepFor|u?sleep|nanosleep|sleep_for|sleep_until)\s*\(' \
+    'tests/*.h' 'tests/*.cc' ':!tests/support/*'
+}
+
+warn_size() {
+  sources | xargs -r wc -l | awk '$2 != "total" && $1 > 500 {
+    printf "%s:1: %d lines. Warning: is it still one purpose?\n", $2, $1 }'
+}
+
+# The sources that clang-tidy looks at, those most worth it first.
+tidy_sources() {
+  local base
+  base=$(git rev-parse -q --verify HEAD~1 || git rev-parse HEAD)
+  case $tidy in
+    all) sources common scheduler executor ;;
+    *)
+      if [ "$tidy" = ci ]; then sources scheduler/core scheduler/engine; fi
+      git diff --name-only "$base" -- common scheduler executor
+      ;;
+  esac | grep '\.cc$' | awk '!seen[$0]++' | existing
+}
+
+check_tidy() {
+  local list log=$root/build/.tidy.log skipped=$root/build/.tidy.skipped
+  list=$(tidy_sources)
+  if [ -z "$list" ]; then return; fi
+  # The generated headers of the wire contracts must be there.
+  configure_and_build debug tidemark_proto >"$log" 2>&1 || {
+    fault "$(tail -n 5 "$log")" "  What to do: make the build pass (deploy/test.sh)"
+    return
+  }
+  : >"$skipped"
+  export tidy_until=$(($(date +%s) + tidy_seconds)) tidy_skipped=$skipped tidy_scope=$tidy
+  xargs -r -n 1 -P "$(nproc)" bash -c '
+    if [ "$tidy_scope" != all ] && [ "$(date +%s)" -gt "$tidy_until" ]; then
+      echo "$0" >>"$tidy_skipped"; exit 0
+    fi
+    clang-tidy-19 --quiet -p build/debug "$0" 2>/dev/null' <<<"$list" >"$log"
+  if grep -qE '(warning|error):' "$log"; then
+    fault "$(sed "s|^$root/||" "$log" | grep -vE '^$')" \
+      "  What to do: mend it, or say // NOLINT(check-name): why"
+  fi
+  if [ -s "$skipped" ]; then
+    say "clang-tidy: no time left for $(wc -l <"$skipped") files; deploy/check.sh --all looks at all"
+  fi
+}
+
+# The migrations against tests/store/schema.golden.sql, by the test that does it.
+check_schema() {
+  local name
+  if [ ! -f build/debug/CTestTestfile.cmake ]; then
+    say "schema: not compared, because the tests are not built; deploy/test.sh does it"
+    return
+  fi
+  name=$(ctest --test-dir build/debug -N 2>/dev/null | sed -n 's/.*: \(.*[Gg]olden.*\)/\1/p' | head -n 1)
+  if [ -z "$name" ]; then
+    say "schema: not compared, because its test is not built; deploy/test.sh does it"
+    return
+  fi
+  ctest --test-dir build/debug -R 'Golden' --output-on-failure >build/.schema.log 2>&1 ||
+    fault "$(tail -n 30 build/.schema.log)" \
+      "  What to do: a wanted change is a new migration; then write the golden dump anew (see above)"
+}
+
+for tool in clang-format-19 clang-tidy-19 git; do
+  command -v "$tool" >/dev/null || die "$tool is not installed" "run deploy/setup.sh"
+done
+stage "formatting"
+check_format
+stage "which folder may use what"
+check_includes
+check_clock
+warn_size
+if [ "$tidy" != none ]; then
+  stage "clang-tidy ($tidy)"
+  check_tidy
+fi
+stage "schema"
+check_schema
+stage_end
+if [ "$faults" != 0 ]; then
+  echo "$script: $faults kinds of faults" >&2
+  exit 1
+fi
+say "check: no faults"

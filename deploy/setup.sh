@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs what Tidemark needs to be built, tested and tried on a bare Debian 12: packages only. No
+# service is started and no PostgreSQL cluster is made. Does nothing when everything is there.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+packages=(
+  # building
+  g++ cmake ninja-build ccache git pkg-config
+  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev
+  libpqxx-dev libpq-dev libspdlog-dev libyaml-cpp-dev libcli11-dev
+  # tests; the sanitizer builds, clang-tidy and clang-format
+  libgtest-dev libgmock-dev clang-19 libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19
+  # running: the private PostgreSQL of --dev, the zone rules
+  postgresql-15 tzdata
+  # what the scripts and tests call: ps, python3, faketime
+  procps python3 faketime ca-certificates
+)
+
+missing_packages() {
+  local installed
+  # dpkg-query fails when it does not know one of them; what it knows is printed all the same.
+  installed=$({ dpkg-query -W -f='${Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true; } |
+    sed -n 's/^install ok installed //p')
+  printf '%s\n' "${packages[@]}" | grep -vxF -e "$installed" || true
+}
+
+check_system() {
+  local id= version=
+  if [ -r /etc/os-release ]; then
+    id=$(. /etc/os-release && echo "${ID:-}")
+    version=$(. /etc/os-release && echo "${VERSION_ID:-}")
+  fi
+  if [ "$id" != debian ] || [ "$version" != 12 ]; then
+    say "this is ${id:-an unknown system} ${version:-}; Tidemark is built and tested on Debian 12"
+  fi
+  command -v apt-get >/dev/null ||
+    die "there is no apt-get here" "use Debian 12, or install by other means: ${packages[*]}"
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "installing packages needs root" "run deploy/setup.sh as root, or install sudo"
+  fi
+}
+
+# Tells postgresql-common to make no cluster, while the packages are installed.
+no_cluster=/etc/postgresql-common/createcluster.d/tidemark-setup.conf
+allow_clusters() { as_root rm -f "$no_cluster"; }
+forbid_clusters() {
+  trap allow_clusters EXIT
+  as_root mkdir -p "$(dirname "$no_cluster")"
+  echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
+}
+
+install_packages() {
+  local log
+  log=$(mktemp)
+  forbid_clusters
+  if ! { as_root apt-get update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } \
+    >"$log" 2>&1; then
+    tail -n 25 "$log" >&2
+    die "apt-get could not install: $*" \
+      "see its message above (whole log: $log); check the network and /etc/apt, then run this again"
+  fi
+  rm -f "$log"
+}
+
+mapfile -t missing < <(missing_packages)
+if [ ${#missing[@]} = 0 ]; then
+  say "setup: all packages are there"
+  exit 0
+fi
+check_system
+stage "setup: installing ${#missing[@]} packages: ${missing[*]}"
+install_packages "${missing[@]}"
+mapfile -t missing < <(missing_packages)
+[ ${#missing[@]} = 0 ] || die "still not installed: ${missing[*]}" "run deploy/setup.sh again"
+stage_end
