@@ -1,0 +1,99 @@
+// The store as the scheduler's app wires it: terms, flushes, reads and the command feed.
+#ifndef TIDEMARK_SCHEDULER_STORE_SCHEDULER_STORE_H_
+#define TIDEMARK_SCHEDULER_STORE_SCHEDULER_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/id.h"
+#include "scheduler/engine/ports.h"
+#include "scheduler/store/database.h"
+
+namespace tidemark {
+
+struct StoreOptions {
+  DatabaseOptions database;
+  // Where LISTEN goes when database.url leads through a transaction-pooling proxy; "": the same.
+  std::string listen_url;
+  // Identity of this node: the same after a restart, never shared. ≤ 64 bytes.
+  std::string node_id;
+  std::string address;  // that executors and operators are told
+  std::string version;
+  bool migrate = true;  // false: the schema must be there (a role without DDL)
+
+  absl::Duration lease = absl::Seconds(10);       // in the database's time
+  absl::Duration renew_every = absl::Seconds(3);  // in ours, as all below
+  absl::Duration stop_after = absl::Seconds(8);   // without a renewal the term ends itself
+  absl::Duration command_poll = absl::Milliseconds(500);
+  absl::Duration partition_check = absl::Hours(12);
+  absl::Duration first_backoff = absl::Milliseconds(200);  // doubles up to max_backoff
+  absl::Duration max_backoff = absl::Seconds(5);
+};
+
+// A time of owning: one (node_id, incarnation). A new one starts from the database alone.
+struct TermInfo {
+  uint64_t term = 0;  // 1, 2, … in this process
+  std::string node_id;
+  std::string incarnation;  // UUID
+  uint32_t timeline = 1;    // of PostgreSQL; 1 when the role may not ask
+};
+
+// The database's clock, between two readings of our monotonic one (Clock::Monotonic).
+struct ClockSample {
+  absl::Time db;
+  absl::Duration sent_mono;
+  absl::Duration received_mono;
+};
+
+// What the store tells. Called from its threads, one call at a time, each as soon as it is known;
+// must return soon (hand over to a queue) and may call Submit, Query and PokeCommands, not Stop.
+// Within a term the order is OnTermStarted, everything else, OnTermEnded; nothing of a term comes
+// after its OnTermEnded: a flush that was not answered then may or may not be committed, and the
+// next snapshot says.
+class StoreListener {
+ public:
+  virtual ~StoreListener() = default;
+  virtual void OnTermStarted(const TermInfo& info, Snapshot snapshot) = 0;
+  // `why` is for the log. The store starts over by itself.
+  virtual void OnTermEnded(const std::string& why) = 0;
+  virtual void OnFlushed(FlushResult result) = 0;  // status is OK
+  virtual void OnLedger(LedgerResult result) = 0;
+  virtual void OnCommands(std::vector<Command> commands) = 0;  // each once a term, oldest first
+  virtual void OnClockSample(const ClockSample& sample) = 0;   // also between terms
+};
+
+// Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,
+// reads, and feeds commands, each on a thread and a connection of its own; when the term is lost it
+// says so and acquires another, for ever. Thread-safe. Listener, clock and random must outlive it
+// and be thread-safe.
+class SchedulerStore {
+ public:
+  SchedulerStore(StoreOptions options, StoreListener* listener, Clock& clock, Random& random);
+  ~SchedulerStore();  // stops
+  SchedulerStore(const SchedulerStore&) = delete;
+  SchedulerStore& operator=(const SchedulerStore&) = delete;
+
+  // Returns at once; the database need not be there yet.
+  void Start();
+  // `term` is TermInfo::term for which the flush was made: dropped when that term is over. The
+  // first flush of a term has seq 1. Flushes are committed in order.
+  void Submit(uint64_t term, Flush flush);
+  void Query(uint64_t term, LedgerQuery query);
+  // A command was written by this process: looks at once.
+  void PokeCommands();
+  // Commits what was submitted (while the term lasts), frees shards and lease, ends all threads.
+  // OnTermEnded comes before it returns, if a term was on.
+  void Stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_STORE_SCHEDULER_STORE_H_
