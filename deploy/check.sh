@@ -54,7 +54,7 @@ forbid() {
 # An include of one of our own or a library's headers ("a/b.h", <grpcpp/x.h>) other than ALLOWED.
 # may_include FOLDER ALLOWED-REGEX MEND
 may_include() {
-  forbid "$3" "#include (?!\"(?:$2))(?:\"|<[^>]*[/.])(?!sys/|bits/)" "$1/*.h" "$1/*.cc"
+  forbid "$3" "#include (?!\"(?:$2))(?:\"|<[^>]*[/.])" "$1/*.h" "$1/*.cc"
 }
 
 check_includes() {
