@@ -1,0 +1,102 @@
+// Orders of operators: recording them, and what became of them.
+#include <utility>
+
+#include "common/status.h"
+#include "common/text.h"
+#include "scheduler/store/array.h"
+#include "scheduler/store/operator_store.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::string_view kInsertCommand =
+    "INSERT INTO command (command_id, shard, job_id, kind, args, request_id, actor, created_at) "
+    "VALUES ($1, $2, $3, $4, json_object($5::text[], $6::text[])::text, $7, $8, tidemark_now()) "
+    "ON CONFLICT DO NOTHING";
+
+constexpr std::string_view kFindCommand =
+    "SELECT command_id, kind, done_at IS NOT NULL, code, result FROM command "
+    "WHERE command_id = $1 OR (job_id = $2 AND request_id = $3)";
+
+constexpr std::string_view kDoneCommands =
+    "SELECT command_id, kind, true, code, result FROM command "
+    "WHERE command_id = ANY($1::uuid[]) AND done_at IS NOT NULL";
+
+constexpr std::string_view kResult = "SELECT key, value FROM json_each_text($1::json)";
+
+constexpr std::string_view kInsertAudit =
+    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
+    "VALUES ($1, tidemark_now(), $2, $3, $4, $5, json_object($6::text[], $7::text[])::text)";
+
+absl::StatusOr<CommandState> ReadCommand(SqlTransaction& tx, const SqlRows& rows, int i) {
+  CommandState state;
+  state.command_id = rows.Text(i, 0);
+  state.kind = rows.Text(i, 1);
+  state.done = rows.Bool(i, 2);
+  state.code = static_cast<absl::StatusCode>(rows.Int(i, 3));
+  if (!state.done) return state;
+  if (state.code != absl::StatusCode::kOk) {
+    state.message = rows.Text(i, 4);
+    return state;
+  }
+  if (rows.View(i, 4).empty()) return state;
+  TM_ASSIGN_OR_RETURN(const SqlRows fields, tx.Run(kResult, {rows.Text(i, 4)}));
+  for (int f = 0; f < fields.size(); ++f) state.result[fields.Text(f, 0)] = fields.Text(f, 1);
+  return state;
+}
+
+}  // namespace
+
+absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& command) {
+  SqlArray keys;
+  SqlArray values;
+  for (const auto& [key, value] : command.args) {
+    keys.Add(key);
+    values.Add(value);
+  }
+  const SqlParam key_list = std::move(keys).Take();
+  const SqlParam value_list = std::move(values).Take();
+  CommandState state;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    state = CommandState();
+    TM_ASSIGN_OR_RETURN(
+        const SqlRows made,
+        tx.Run(kInsertCommand,
+               {command.command_id, ToParam(command.shard), ToParam(command.job_id), command.kind,
+                key_list, value_list, NullIfEmpty(command.request_id), command.actor}));
+    if (made.affected() == 0) {
+      TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                          tx.Run(kFindCommand, {command.command_id, ToParam(command.job_id),
+                                                NullIfEmpty(command.request_id)}));
+      if (rows.empty()) return absl::AbortedError("the order vanished while it was recorded");
+      TM_ASSIGN_OR_RETURN(state, ReadCommand(tx, rows, 0));
+      state.existing = state.command_id != command.command_id;
+      return absl::OkStatus();
+    }
+    state.command_id = command.command_id;
+    state.kind = command.kind;
+    TM_RETURN_IF_ERROR(
+        tx.Run(kInsertAudit, {NewRunId(clock_.WallNow(), random_), command.actor, command.kind,
+                              command.job_name, command.command_id, key_list, value_list})
+            .status());
+    return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
+  }));
+  return state;
+}
+
+absl::StatusOr<std::vector<CommandState>> OperatorStore::DoneCommands(
+    const std::vector<std::string>& command_ids) {
+  std::vector<CommandState> states;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    states.clear();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kDoneCommands, {ToArray(command_ids)}));
+    for (int i = 0; i < rows.size(); ++i) {
+      TM_ASSIGN_OR_RETURN(CommandState state, ReadCommand(tx, rows, i));
+      states.push_back(std::move(state));
+    }
+    return absl::OkStatus();
+  }));
+  return states;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,210 @@
+// Rows as operators' requests read and write them.
+#ifndef TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_
+#define TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+
+namespace tidemark {
+
+struct OperatorJob {
+  int64_t job_id = 0;
+  std::string name;
+  std::string ns;
+  std::string app;
+  int shard = 0;
+  int version = 0;
+  bool paused = false;
+  std::string pause_reason;
+  std::string paused_by;
+  std::optional<absl::Time> paused_at;
+  std::string error;
+  bool finished = false;
+  std::optional<absl::CivilDay> ledger_from;
+  absl::Time created_at;
+  absl::Time updated_at;
+  int live_runs = 0;
+  struct Version {
+    int version = 0;
+    absl::Time valid_from;
+    std::string spec;  // stored text
+  };
+  std::vector<Version> versions;  // oldest first; never empty
+  // Runs of dates that are DONE or WAIVED without a break in the calendar: [first, last],
+  // ascending.
+  std::vector<std::pair<absl::CivilDay, absl::CivilDay>> settled;
+};
+
+// A job to be made (expected_version 0) or given another version.
+struct JobWrite {
+  int64_t job_id = 0;  // new jobs: chosen by the caller
+  int shard = 0;
+  std::string name;
+  std::string ns;
+  std::string app;
+  int expected_version = 0;  // the version that must be in force; 0: no job of that name exists
+  std::string spec;
+};
+
+struct OperatorCommand {
+  std::string command_id;  // UUID
+  int64_t job_id = 0;
+  int shard = 0;
+  std::string kind;
+  std::map<std::string, std::string> args;
+  std::string request_id;  // "": none
+  std::string actor;
+  std::string job_name;  // for the audit
+};
+
+struct CommandState {
+  std::string command_id;
+  std::string kind;
+  bool existing = false;  // its request id had been seen before
+  bool done = false;
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string message;                        // when not OK
+  std::map<std::string, std::string> result;  // when OK
+};
+
+struct OperatorRun {
+  std::string run_id;
+  int64_t job_id = 0;
+  std::string job;
+  std::string ns;
+  std::string app;
+  std::string handler;
+  int job_version = 0;
+  std::optional<absl::CivilDay> biz_date;
+  std::optional<absl::CivilSecond> nominal;
+  absl::Time fire_time;
+  std::string trigger_type;
+  std::string requested_by;
+  std::string reason;
+  std::string rerun_of;
+  std::string params;  // JSON object or ""
+  std::string status;
+  std::string status_reason;
+  int attempt = 0;
+  int lost_attempts = 0;
+  std::string executor_id;
+  std::string executor_host;
+  uint32_t epoch_timeline = 0;
+  uint64_t epoch = 0;
+  double progress_percent = -1;
+  std::string checkpoint;
+  std::string message;
+  std::string result;
+  std::optional<int64_t> result_rows;
+  std::string result_digest;
+  absl::Time created_at;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> ended_at;
+  bool held = false;
+  std::optional<absl::Time> retry_at;
+  bool live = false;
+};
+
+struct OperatorAttempt {
+  int attempt = 0;
+  std::string executor_id;
+  std::string executor_host;
+  std::optional<absl::Time> sent_at;
+  std::optional<absl::Time> started_at;
+  std::optional<absl::Time> ended_at;
+  std::string outcome;
+  std::string message;
+};
+
+struct RunFilter {
+  std::optional<int64_t> job_id;
+  std::string ns;
+  // Any of these; empty: all. A status as operators see it: COMPLETED and COMPENSATED differ.
+  std::vector<std::string> statuses;
+  std::optional<absl::CivilDay> biz_date;
+  std::string before;  // run_id or ""
+  int limit = 50;
+};
+
+struct OperatorWatermark {
+  std::string status;
+  std::string reason;
+  std::string note;
+  std::string actor;
+  std::string run_id;
+  std::optional<absl::Time> finished_at;
+  std::optional<int64_t> result_rows;
+  std::string result_digest;
+};
+
+// What the ledger of one job is made of, all from one snapshot.
+struct LedgerRows {
+  std::map<absl::CivilDay, OperatorWatermark> watermarks;
+  std::map<absl::CivilDay, std::string> live;  // run_id by date
+  absl::Time now;                              // of the database
+};
+
+struct OperatorExecutor {
+  std::string executor_id;
+  std::string app;
+  std::string ns;
+  int64_t registration = 0;
+  std::string incarnation;
+  std::string host;
+  std::string version;
+  std::string state;
+  int capacity = 0;
+  int running = 0;
+  std::vector<std::string> handlers;
+  std::map<std::string, std::string> labels;
+  absl::Time registered_at;
+  absl::Time last_seen;
+};
+
+struct OperatorAlert {
+  std::string alert_id;
+  std::string kind;
+  std::string severity;
+  std::string job;
+  std::optional<absl::CivilDay> biz_date;
+  std::string run_id;
+  std::string summary;
+  std::string detail;
+  absl::Time raised_at;
+  std::optional<absl::Time> resolved_at;
+  std::optional<absl::Time> delivered_at;
+};
+
+struct OperatorNode {
+  std::string node_id;
+  std::string address;
+  std::string incarnation;
+  std::string version;
+  absl::Time lease_until;
+  bool fenced = false;
+  int shards = 0;
+  absl::Time started_at;
+};
+
+struct ClusterRows {
+  std::vector<OperatorNode> nodes;
+  int shards = 0;
+  int unowned_shards = 0;  // free, or their owner's lease is over
+  absl::Time now;
+  std::string schema_version;
+  int jobs = 0;
+  int jobs_in_error = 0;
+  int live_runs = 0;
+  int open_alerts = 0;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_

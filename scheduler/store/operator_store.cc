@@ -1,0 +1,237 @@
+// Job definitions: finding and writing them.
+#include "scheduler/store/operator_store.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/status.h"
+#include "common/text.h"
+#include "scheduler/store/array.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::string_view kJobColumns =
+    "SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.pause_reason, "
+    "j.paused_by, j.paused_at, j.error, j.finished, j.ledger_from, j.created_at, j.updated_at, "
+    "(SELECT count(*) FROM active_run a WHERE a.job_id = j.job_id) FROM job j ";
+
+constexpr std::string_view kVersions =
+    "SELECT job_id, version, valid_from, spec FROM job_version WHERE job_id = ANY($1::bigint[]) "
+    "ORDER BY job_id, version";
+
+// Islands of dates without a break, so that a job of ten years is a handful of rows.
+constexpr std::string_view kSettled =
+    "SELECT job_id, min(biz_date), max(biz_date) FROM ("
+    "  SELECT job_id, biz_date, biz_date - (row_number() OVER "
+    "    (PARTITION BY job_id ORDER BY biz_date))::integer AS island"
+    "  FROM job_watermark WHERE job_id = ANY($1::bigint[]) AND status IN ('DONE', 'WAIVED')) w "
+    "GROUP BY job_id, island ORDER BY job_id, 2";
+
+constexpr std::string_view kSimilar =
+    "SELECT name FROM job WHERE deleted_at IS NULL "
+    "AND (abs(length(name) - length($1)) <= 2 OR left(name, 3) = left($1, 3)) "
+    "ORDER BY name LIMIT 1000";
+
+constexpr std::string_view kForHistory =
+    "SELECT job_id FROM job WHERE name = $1 ORDER BY (deleted_at IS NULL) DESC, job_id DESC "
+    "LIMIT 1";
+
+constexpr std::string_view kInsertJob =
+    "INSERT INTO job (job_id, name, namespace, app, shard, version, created_at, updated_at) "
+    "VALUES ($1, $2, $3, $4, $5, 1, $6, $6) "
+    "ON CONFLICT (name) WHERE deleted_at IS NULL DO NOTHING";
+
+// A new definition starts without the old one's error and is not finished until it has fired.
+constexpr std::string_view kUpdateJob =
+    "UPDATE job SET app = $3, version = version + 1, error = '', finished = false, "
+    "updated_at = $4 WHERE job_id = $1 AND version = $2 AND deleted_at IS NULL";
+
+constexpr std::string_view kInsertVersion =
+    "INSERT INTO job_version (job_id, version, valid_from, spec, author) "
+    "VALUES ($1, $2, $3, $4, $5)";
+
+constexpr std::string_view kInsertOrder =
+    "INSERT INTO command (command_id, shard, job_id, kind, args, actor, created_at) "
+    "VALUES ($1, $2, $3, 'job_changed', '{}', $4, $5)";
+
+constexpr std::string_view kInsertAudit =
+    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
+    "VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+OperatorJob ReadJob(const SqlRows& rows, int i) {
+  OperatorJob job;
+  job.job_id = rows.Int(i, 0);
+  job.name = rows.Text(i, 1);
+  job.ns = rows.Text(i, 2);
+  job.app = rows.Text(i, 3);
+  job.shard = static_cast<int>(rows.Int(i, 4));
+  job.version = static_cast<int>(rows.Int(i, 5));
+  job.paused = rows.Bool(i, 6);
+  job.pause_reason = rows.Text(i, 7);
+  job.paused_by = rows.Text(i, 8);
+  job.paused_at = rows.OptTime(i, 9);
+  job.error = rows.Text(i, 10);
+  job.finished = rows.Bool(i, 11);
+  job.ledger_from = rows.OptDate(i, 12);
+  job.created_at = rows.Time(i, 13);
+  job.updated_at = rows.Time(i, 14);
+  job.live_runs = static_cast<int>(rows.Int(i, 15));
+  return job;
+}
+
+// Reads the jobs that `where` selects, with what belongs to them.
+absl::StatusOr<std::vector<OperatorJob>> ReadJobs(SqlTransaction& tx, const std::string& where,
+                                                  const std::vector<SqlParam>& params) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(std::string(kJobColumns) + where, params));
+  std::vector<OperatorJob> jobs;
+  std::map<int64_t, size_t> index;
+  SqlArray ids;
+  for (int i = 0; i < rows.size(); ++i) {
+    jobs.push_back(ReadJob(rows, i));
+    index[jobs.back().job_id] = jobs.size() - 1;
+    ids.Add(ToParam(jobs.back().job_id));
+  }
+  if (jobs.empty()) return jobs;
+  const SqlParam id_list = std::move(ids).Take();
+  TM_ASSIGN_OR_RETURN(const SqlRows versions, tx.Run(kVersions, {id_list}));
+  for (int i = 0; i < versions.size(); ++i) {
+    jobs[index[versions.Int(i, 0)]].versions.push_back(
+        {static_cast<int>(versions.Int(i, 1)), versions.Time(i, 2), versions.Text(i, 3)});
+  }
+  TM_ASSIGN_OR_RETURN(const SqlRows settled, tx.Run(kSettled, {id_list}));
+  for (int i = 0; i < settled.size(); ++i) {
+    const absl::CivilDay first = settled.OptDate(i, 1).value_or(absl::CivilDay());
+    jobs[index[settled.Int(i, 0)]].settled.emplace_back(first,
+                                                        settled.OptDate(i, 2).value_or(first));
+  }
+  return jobs;
+}
+
+}  // namespace
+
+OperatorStore::OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections)
+    : pool_(std::move(options), connections), clock_(clock), random_(random) {}
+
+absl::StatusOr<absl::Time> OperatorStore::Now() {
+  absl::Time now;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run("SELECT tidemark_now()"));
+    now = rows.Time(0, 0);
+    return absl::OkStatus();
+  }));
+  return now;
+}
+
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::FindJobs(
+    const std::vector<std::string>& names) {
+  std::vector<OperatorJob> jobs;
+  TM_RETURN_IF_ERROR(pool_.Transact(
+      [&](SqlTransaction& tx) -> absl::Status {
+        TM_ASSIGN_OR_RETURN(jobs,
+                            ReadJobs(tx,
+                                     "WHERE j.name = ANY($1::text[]) AND j.deleted_at IS NULL "
+                                     "ORDER BY j.name",
+                                     {ToArray(names)}));
+        return absl::OkStatus();
+      },
+      Isolation::kRepeatableReadOnly));
+  return jobs;
+}
+
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::ListJobs(const std::string& app,
+                                                                 const std::string& ns,
+                                                                 const std::string& after_name,
+                                                                 int limit) {
+  std::string where = "WHERE j.deleted_at IS NULL";
+  std::vector<SqlParam> params;
+  const auto filter = [&](const std::string& condition, const std::string& value) {
+    if (value.empty()) return;
+    params.push_back(value);
+    where += " AND " + condition + "$" + std::to_string(params.size());
+  };
+  filter("j.app = ", app);
+  filter("j.namespace = ", ns);
+  filter("j.name > ", after_name);
+  params.push_back(ToParam(limit + 1));
+  where += " ORDER BY j.name LIMIT $" + std::to_string(params.size());
+  std::vector<OperatorJob> jobs;
+  TM_RETURN_IF_ERROR(pool_.Transact(
+      [&](SqlTransaction& tx) -> absl::Status {
+        TM_ASSIGN_OR_RETURN(jobs, ReadJobs(tx, where, params));
+        return absl::OkStatus();
+      },
+      Isolation::kRepeatableReadOnly));
+  return jobs;
+}
+
+absl::StatusOr<std::vector<std::string>> OperatorStore::SimilarJobs(const std::string& name) {
+  std::vector<std::string> names;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    names.clear();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSimilar, {name}));
+    for (int i = 0; i < rows.size(); ++i) names.push_back(rows.Text(i, 0));
+    return absl::OkStatus();
+  }));
+  return names;
+}
+
+absl::StatusOr<std::optional<int64_t>> OperatorStore::JobIdForHistory(const std::string& name) {
+  std::optional<int64_t> id;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kForHistory, {name}));
+    id = rows.empty() ? std::nullopt : rows.OptInt(0, 0);
+    return absl::OkStatus();
+  }));
+  return id;
+}
+
+absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
+                                     const std::string& actor, const std::string& command_id) {
+  TM_ASSIGN_OR_RETURN(const SqlRows clock, tx.Run("SELECT tidemark_now()"));
+  const SqlParam now = ToParam(clock.Time(0, 0));
+  const bool create = write.expected_version == 0;
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows job,
+      create ? tx.Run(kInsertJob, {ToParam(write.job_id), write.name, write.ns, write.app,
+                                   ToParam(write.shard), now})
+             : tx.Run(kUpdateJob,
+                      {ToParam(write.job_id), ToParam(write.expected_version), write.app, now}));
+  if (job.affected() != 1) {
+    return absl::AbortedError(ToAbsl("job '" + write.name + "' was changed at the same time"));
+  }
+  const int version = write.expected_version + 1;
+  TM_RETURN_IF_ERROR(
+      tx.Run(kInsertVersion, {ToParam(write.job_id), ToParam(version), now, write.spec, actor})
+          .status());
+  TM_RETURN_IF_ERROR(
+      tx.Run(kInsertOrder, {command_id, ToParam(write.shard), ToParam(write.job_id), actor, now})
+          .status());
+  return tx
+      .Run(kInsertAudit,
+           {NewRunId(clock_.WallNow(), random_), now, actor, create ? "job_create" : "job_update",
+            write.name, "version " + std::to_string(version), write.spec})
+      .status();
+}
+
+absl::StatusOr<std::vector<std::string>> OperatorStore::WriteJobs(
+    const std::vector<JobWrite>& writes, const std::string& actor) {
+  // In one order of names, so that two appliers of the same file cannot deadlock.
+  std::vector<const JobWrite*> order;
+  for (const JobWrite& write : writes) order.push_back(&write);
+  std::sort(order.begin(), order.end(),
+            [](const JobWrite* a, const JobWrite* b) { return a->name < b->name; });
+  std::vector<std::string> commands;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    commands.clear();
+    for (const JobWrite* write : order) {
+      commands.push_back(NewRunId(clock_.WallNow(), random_));
+      TM_RETURN_IF_ERROR(WriteJob(tx, *write, actor, commands.back()));
+    }
+    return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
+  }));
+  return commands;
+}
+
+}  // namespace tidemark
