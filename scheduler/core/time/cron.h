@@ -40,9 +40,7 @@ struct CronFields {
   int8_t nth = 0;                   // day-of-week n of the month: 1–5; -1: the last one; 0: every
   std::array<uint64_t, 4> years{};  // bit (year - 1970), 1970–2199
   bool any_year = true;             // no year field, or `*`
-  bool use_days = true;             // the day-of-month field counts
-  bool use_weekdays = false;        // the day-of-week field counts
-  bool both_days = false;           // both count: a day must be in both, not in either
+  bool either_day = false;          // a day of either day field counts; else it must be in both
 };
 
 // One fire: the local time that the expression names, and its instant.
@@ -57,6 +55,8 @@ class Cron {
  public:
   // Years that a year field may name.
   static constexpr int kFirstYear = 1970, kLastYear = 2199;
+  // Nothing is looked for beyond this year: at least two centuries from any year above.
+  static constexpr int kHorizon = 2399;
   // No call of Next takes more loop steps, whatever the expression.
   static constexpr int kMaxSteps = 20000;
 
@@ -72,7 +72,8 @@ class Cron {
   };
 
   // The first fire strictly after `after`; empty: never again. Several fixed times that one gap
-  // moves to the same instant are one fire, with the earliest nominal. Looks 400 years ahead.
+  // moves to the same instant are one fire, with the earliest nominal. Looks to the end of the
+  // year kHorizon.
   // Allocates nothing. `steps`, if given, receives the loop steps taken.
   std::optional<Fire> Next(absl::Time after, const absl::TimeZone& zone,
                            Rule rule = Rule::kAsWritten, int* steps = nullptr) const;
@@ -81,6 +82,10 @@ class Cron {
   bool MatchesDate(absl::CivilDay date) const;
   // True when the expression names that local second.
   bool Matches(absl::CivilSecond local) const;
+
+  // The days of a month that the day fields name: bit d for day d, 1–31. Looks at neither the
+  // months nor the years field.
+  uint32_t DaysOfMonth(int year, int month) const;
 
   // Whether the seconds, minutes or hours field has `*`, `-` or `/`.
   bool IsWildcard() const { return wildcard_; }

@@ -66,8 +66,8 @@ class Schedule {
   // Only for kCron.
   const Cron& cron() const { return cron_; }
 
-  // The first occurrence with fire_time strictly after `after`; empty: none any more (or none
-  // within ten years that the calendar lets through).
+  // The first occurrence with fire_time strictly after `after`; empty: none any more (or the
+  // calendar turned down 10,000 dates in a row).
   // Two dates of a dated job may share one fire_time where a gap crosses midnight; the earlier
   // date is returned: ask Timeline::Due for all of them.
   std::optional<Occurrence> Next(absl::Time after) const;
@@ -84,20 +84,21 @@ class Schedule {
 
  private:
   Schedule() = default;
+  absl::Status CompileCron();
+  bool business_days() const { return spec_.biz_unit == ScheduleSpec::Unit::kBusinessDay; }
+  Cron::Rule rule() const { return dated_ ? Cron::Rule::kFixed : Cron::Rule::kAsWritten; }
   std::optional<absl::CivilDay> Shift(absl::CivilDay date, int offset) const;
-  bool Exists(absl::CivilDay date) const;
-  bool InWindow(absl::Time fire) const;
+  // The occurrence of a fire, if the window and the calendar let it be.
   std::optional<Occurrence> Admit(absl::CivilSecond nominal, absl::Time fire) const;
-  std::optional<Occurrence> NextDated(absl::Time after) const;
-  std::optional<Occurrence> NextInterval(absl::Time after) const;
+  // The next fire before calendar and window are asked.
+  std::optional<Fire> NextFire(absl::Time after) const;
   std::optional<absl::Time> NextEvery(absl::Time after) const;
 
   ScheduleSpec spec_;
   absl::TimeZone zone_;
   Cron cron_;
   bool dated_ = false;
-  int second_of_day_ = 0;                      // dated crons
-  std::vector<absl::CivilDay> missing_dates_;  // dates the zone lacks, ascending
+  int second_of_day_ = 0;  // dated crons
   std::shared_ptr<const Calendar> calendar_;
 };
 

@@ -48,6 +48,9 @@ class Timeline {
   std::vector<Occurrence> DueFires(absl::Time after, absl::Time until, size_t limit) const;
 
  private:
+  std::optional<Occurrence> NextDated(absl::Time after) const;
+  std::optional<Occurrence> NextInterval(absl::Time after) const;
+
   std::vector<ScheduleVersion> versions_;
 };
 

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/civil_time.h"
@@ -36,9 +35,6 @@ std::optional<FixedInstant> ResolveFixed(absl::CivilSecond local, const absl::Ti
 
 // False for a date that no instant of the zone has (Pacific/Apia 2011-12-30).
 bool DateExists(absl::CivilDay date, const absl::TimeZone& zone);
-
-// All dates of the years 1900–2200 that no instant of the zone has, ascending. Nearly always empty.
-std::vector<absl::CivilDay> MissingDates(const absl::TimeZone& zone);
 
 }  // namespace tidemark
 

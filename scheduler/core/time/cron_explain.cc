@@ -1,0 +1,1 @@
+#include "scheduler/core/time/cron_explain.h"
