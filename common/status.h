@@ -8,10 +8,9 @@
 #include "absl/status/statusor.h"
 
 // Returns from the enclosing function when `expr` (an absl::Status) is not OK.
-#define TM_RETURN_IF_ERROR(expr)                          \
-  do {                                                    \
-    if (absl::Status tm_status = (expr); !tm_status.ok()) \
-      return tm_status;                                   \
+#define TM_RETURN_IF_ERROR(expr)                                            \
+  do {                                                                      \
+    if (absl::Status tm_status = (expr); !tm_status.ok()) return tm_status; \
   } while (false)
 
 // TM_ASSIGN_OR_RETURN(auto x, F()): assigns the value of a StatusOr, or returns its status.

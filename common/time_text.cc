@@ -47,8 +47,10 @@ struct Unit {
   std::string_view name;
   absl::Duration value;
 };
-const Unit kUnits[] = {{"d", absl::Hours(24)}, {"h", absl::Hours(1)},
-                       {"ms", absl::Milliseconds(1)}, {"m", absl::Minutes(1)},
+const Unit kUnits[] = {{"d", absl::Hours(24)},
+                       {"h", absl::Hours(1)},
+                       {"ms", absl::Milliseconds(1)},
+                       {"m", absl::Minutes(1)},
                        {"s", absl::Seconds(1)}};
 
 }  // namespace
@@ -139,7 +141,7 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
   return total;
 }
 
-std::string FormatDuration(absl::Duration d) {
+std::string DurationText(absl::Duration d) {
   if (d <= absl::ZeroDuration()) return "0s";
   std::string out;
   const auto take = [&](absl::Duration unit, const char* name) {

@@ -27,7 +27,7 @@ std::string FormatInstant(absl::Time time, absl::TimeZone zone = absl::UTCTimeZo
 // "90s", "5m", "2h", "7d", "1h30m", "250ms", "0s". Not negative.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view text);
 // The shortest such text: "5m", "1h30m", "7d".
-std::string FormatDuration(absl::Duration d);
+std::string DurationText(absl::Duration d);
 
 }  // namespace tidemark
 

@@ -194,7 +194,7 @@ struct ExecutorRegister {
   uint64_t session = 0;  // the engine's handle, returned in the result
   std::string executor_id;
   std::string incarnation;
-  int64_t claimed = 0;   // registration that the process says it has; 0: none
+  int64_t claimed = 0;  // registration that the process says it has; 0: none
   std::string app;
   std::string ns;
   std::string host;

@@ -1,0 +1,196 @@
+#include "scheduler/engine/alerts.h"
+
+#include "common/time_text.h"
+
+namespace tidemark::alerts {
+namespace {
+
+AlertRaise About(State& state, std::string kind, std::string severity, std::string key) {
+  AlertRaise alert;
+  alert.alert_id = state.NewId();
+  alert.dedup_key = std::move(key);
+  alert.kind = std::move(kind);
+  alert.severity = std::move(severity);
+  return alert;
+}
+
+AlertRaise AboutRun(State& state, std::string kind, std::string severity, const ActiveRun& run) {
+  AlertRaise alert = About(state, kind, std::move(severity), kind + "/" + run.run_id);
+  alert.ns = run.ns;
+  alert.job_name = run.job_name;
+  alert.biz_date = run.biz_date;
+  alert.run_id = run.run_id;
+  return alert;
+}
+
+AlertRaise AboutJob(State& state, std::string kind, std::string severity, const JobState& job,
+                    const std::string& episode) {
+  AlertRaise alert = About(state, kind, std::move(severity),
+                           kind + "/" + std::to_string(job.row.job_id) + "/" + episode);
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  return alert;
+}
+
+// "recon 2026-11-27", or "recon at 2026-11-28T01:00:00Z" for an interval job.
+std::string Subject(const ActiveRun& run) {
+  if (run.biz_date.has_value()) return run.job_name + " " + FormatDate(*run.biz_date);
+  return run.job_name + " at " + FormatInstant(run.fire_time);
+}
+
+void Raise(State& state, AlertRaise alert) { state.flush.alerts.push_back(std::move(alert)); }
+
+void Resolve(State& state, std::string prefix) {
+  state.flush.resolves.push_back({std::move(prefix)});
+}
+
+}  // namespace
+
+void RunFailed(State& state, const ActiveRun& run, const std::string& why, bool keeps_done) {
+  AlertRaise alert = AboutRun(state, "run_failed", "critical", run);
+  alert.summary = Subject(run) + " FAILED (" + why + ") after " +
+                  std::to_string(run.failed_attempts) + " failed and " +
+                  std::to_string(run.lost_attempts) + " lost attempts";
+  alert.detail = "Last message: " + (run.message.empty() ? "none" : run.message) + ". ";
+  if (keeps_done) alert.detail += "It was a rerun: the date stays DONE with the earlier result. ";
+  if (run.biz_date.has_value() && why != "cancelled") {
+    alert.detail +=
+        "It is opened again at the job's next fire, and when a new version of the app registers. "
+        "At once: tidemark run rerun " +
+        run.run_id;
+  } else {
+    alert.detail += "It stays as it is until: tidemark run rerun " + run.run_id;
+  }
+  Raise(state, std::move(alert));
+}
+
+void RunHeld(State& state, const ActiveRun& run, absl::Duration silent) {
+  AlertRaise alert = AboutRun(state, "run_held", "critical", run);
+  alert.summary = Subject(run) + " is held: no sign of life for " + DurationText(silent);
+  alert.detail = "It may still be running in executor " + run.executor_id + " (" +
+                 run.executor_host +
+                 "), so nothing opens it again until that process reports or a new one of the same "
+                 "executor id registers. Look there; to stop it: tidemark run cancel " +
+                 run.run_id;
+  Raise(state, std::move(alert));
+}
+
+void RunLong(State& state, const ActiveRun& run, absl::Duration running) {
+  AlertRaise alert = AboutRun(state, "run_long", "warning", run);
+  alert.summary = Subject(run) + " has been running for " + DurationText(running);
+  alert.detail = "It still sends heartbeats and is left alone. Look: tidemark run get " +
+                 run.run_id + "; stop it: tidemark run cancel " + run.run_id;
+  Raise(state, std::move(alert));
+}
+
+void NoExecutor(State& state, const ActiveRun& run, const std::string& why) {
+  AlertRaise alert = AboutRun(state, "no_executor", "critical", run);
+  alert.summary = Subject(run) + " waits: " + why;
+  alert.detail = "It starts by itself within a second of a fitting executor of app " + run.app +
+                 " coming up; no attempt is consumed. Look: tidemark executor list";
+  Raise(state, std::move(alert));
+}
+
+void ExecutorsBack(State& state, const ActiveRun& run) {
+  Resolve(state, "no_executor/" + run.run_id);
+}
+
+void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting) {
+  const std::string date = FormatDate(by.biz_date);
+  if (job.told_blocked == date) return;
+  job.told_blocked = date;
+  AlertRaise alert = AboutJob(state, "gap_blocked", "critical", job, date);
+  alert.biz_date = by.biz_date;
+  alert.summary = job.row.name + ": " + std::to_string(waiting) + " due dates wait behind " + date;
+  alert.detail = date +
+                 " did not succeed and the order is strict. Mend the cause, then: tidemark "
+                 "job trigger " +
+                 job.row.name + " --biz-date " + date + ". The rest follows by itself.";
+  Raise(state, std::move(alert));
+}
+
+void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates) {
+  const std::string date = FormatDate(from.biz_date);
+  if (job.told_held == date) return;
+  job.told_held = date;
+  AlertRaise alert = AboutJob(state, "gap_held", "critical", job, date);
+  alert.biz_date = from.biz_date;
+  alert.summary = job.row.name + ": the gap since " + date + " (" + std::to_string(dates) +
+                  " dates) is longer than max_backfill_days";
+  alert.detail =
+      "Nothing is run until a person decides. Run its oldest date: tidemark job trigger " +
+      job.row.name + " --biz-date " + date +
+      "; or raise catch_up.max_backfill_days in the job file and apply it.";
+  Raise(state, std::move(alert));
+}
+
+void GapClosed(State& state, JobState& job) {
+  const std::string id = std::to_string(job.row.job_id);
+  if (!job.told_blocked.empty()) Resolve(state, "gap_blocked/" + id + "/");
+  if (!job.told_held.empty()) Resolve(state, "gap_held/" + id + "/");
+  job.told_blocked.clear();
+  job.told_held.clear();
+}
+
+void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::CivilDay to,
+                  size_t dates, bool first_launch) {
+  AlertRaise alert = AboutJob(state, "gap_expired", first_launch ? "warning" : "critical", job,
+                              FormatDate(from) + "/" + FormatDate(to));
+  alert.biz_date = from;
+  alert.summary = job.row.name + ": " + std::to_string(dates) + " dates from " + FormatDate(from) +
+                  " to " + FormatDate(to) + " are EXPIRED and will not run by themselves";
+  alert.detail =
+      first_launch ? "They lie before the limit of the first launch (catch_up.max_backfill_days, "
+                     "source_retention_days). To run one all the same: tidemark job trigger " +
+                         job.row.name + " --biz-date DATE"
+                   : "They are older than catch_up.source_retention_days. If the source still has "
+                     "the data: tidemark job trigger " +
+                         job.row.name + " --biz-date DATE";
+  Raise(state, std::move(alert));
+}
+
+void JobInError(State& state, const JobState& job) {
+  AlertRaise alert = AboutJob(state, "job_error", "critical", job, std::to_string(job.row.version));
+  alert.summary = job.row.name + " cannot be scheduled: " + job.error;
+  alert.detail = "Only this job is affected. Mend its definition: tidemark job apply -f FILE";
+  Raise(state, std::move(alert));
+}
+
+void JobMended(State& state, const JobState& job) {
+  Resolve(state, "job_error/" + std::to_string(job.row.job_id) + "/");
+}
+
+void TwoProcesses(State& state, const Session& acting, const Session& waiting) {
+  AlertRaise alert =
+      About(state, "two_processes", "critical",
+            "two_processes/" + waiting.hello.executor_id + "/" + waiting.hello.incarnation);
+  alert.ns = waiting.hello.ns;
+  alert.summary = "Two processes have the executor id " + waiting.hello.executor_id + ": " +
+                  acting.hello.host + " acts, " + waiting.hello.host + " waits";
+  alert.detail = "Give each process an executor id of its own (--executor-id), or stop one.";
+  Raise(state, std::move(alert));
+}
+
+void OneProcess(State& state, const std::string& executor_id) {
+  Resolve(state, "two_processes/" + executor_id + "/");
+}
+
+void LateSuccess(State& state, const RunReport& report, const ActiveRun* run) {
+  AlertRaise alert =
+      About(state, "late_success", "warning",
+            "late_success/" + report.attempt.run_id + "/" + std::to_string(report.attempt.attempt));
+  alert.run_id = report.attempt.run_id;
+  if (run != nullptr) {
+    alert.ns = run->ns;
+    alert.job_name = run->job_name;
+    alert.biz_date = run->biz_date;
+  }
+  alert.summary = "Attempt " + std::to_string(report.attempt.attempt) + " of run " +
+                  report.attempt.run_id + " reports success after it was given up";
+  alert.detail =
+      "The report changes nothing: a later attempt has the run. Look: tidemark run get " +
+      report.attempt.run_id;
+  Raise(state, std::move(alert));
+}
+
+}  // namespace tidemark::alerts

@@ -1,0 +1,31 @@
+// The alerts that the engine raises: one function a kind, with what a person needs to know and to
+// type. Keys hold the run or episode, so that a fact seen a hundred times is told once.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_ALERTS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_ALERTS_H_
+
+#include <string>
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark::alerts {
+
+// `keeps_done`: it was a rerun of a date that stays DONE.
+void RunFailed(State& state, const ActiveRun& run, const std::string& why, bool keeps_done);
+void RunHeld(State& state, const ActiveRun& run, absl::Duration silent);
+void RunLong(State& state, const ActiveRun& run, absl::Duration running);
+void NoExecutor(State& state, const ActiveRun& run, const std::string& why);
+void ExecutorsBack(State& state, const ActiveRun& run);
+void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting);
+void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates);
+void GapClosed(State& state, JobState& job);
+void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::CivilDay to,
+                  size_t dates, bool first_launch);
+void JobInError(State& state, const JobState& job);
+void JobMended(State& state, const JobState& job);
+void TwoProcesses(State& state, const Session& acting, const Session& waiting);
+void OneProcess(State& state, const std::string& executor_id);
+void LateSuccess(State& state, const RunReport& report, const ActiveRun* run);
+
+}  // namespace tidemark::alerts
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_ALERTS_H_

@@ -1,0 +1,334 @@
+#include "scheduler/engine/commands.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/status.h"
+#include "common/time_text.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/jobs.h"
+#include "scheduler/engine/runs.h"
+
+namespace tidemark {
+namespace {
+
+std::string Arg(const Command& command, const std::string& name) {
+  const auto it = command.args.find(name);
+  return it == command.args.end() ? "" : it->second;
+}
+
+// The live run of that occurrence, or null.
+const LiveRun* LiveRunOf(const State& state, const JobState& job, const OccurrenceKey& key) {
+  for (const std::string& run_id : job.runs) {
+    const auto it = state.runs.find(run_id);
+    if (it != state.runs.end() && it->second.row.occurrence == key) return &it->second;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Commands::Carry(const Command& command) {
+  if (command.kind == "job_changed") return JobChanged(command);
+  if (command.kind == "cancel") return Cancel(command);
+  JobState* job = s_.FindJob(command.job_id);
+  if (job == nullptr) {
+    return Refuse(command, absl::StatusCode::kNotFound, "the job was deleted meanwhile");
+  }
+  if (command.kind == "trigger") return Trigger(command, *job);
+  if (command.kind == "rerun") return Rerun(command, *job);
+  if (command.kind == "pause") return Pause(command, *job);
+  if (command.kind == "resume") return Resume(command, *job);
+  if (command.kind == "delete") return Delete(command, *job);
+  Refuse(command, absl::StatusCode::kUnimplemented,
+         "this scheduler does not know the order '" + command.kind + "': upgrade all nodes");
+}
+
+void Commands::Done(const Command& command, std::map<std::string, std::string> result) {
+  CommandDone done;
+  done.command_id = command.command_id;
+  done.result = std::move(result);
+  s_.flush.commands.push_back(std::move(done));
+}
+
+void Commands::Refuse(const Command& command, absl::StatusCode code, const std::string& message) {
+  CommandDone done;
+  done.command_id = command.command_id;
+  done.code = code;
+  done.message = message;
+  s_.flush.commands.push_back(std::move(done));
+}
+
+void Commands::WriteAudit(const Command& command, const std::string& job,
+                          const std::string& subject) {
+  s_.flush.audits.push_back({command.actor, command.kind, job, subject, Arg(command, "reason")});
+}
+
+void Commands::JobChanged(const Command& command) {
+  if (command.job.has_value() && !command.job->deleted) {
+    JobState& job = s_.job_part->Take(*command.job);
+    if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
+    s_.run_part->AdvanceJob(job);
+    s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
+  }
+  Done(command, {{"message", "taken over"}});
+}
+
+// ---------------------------------------------------------------- trigger and rerun
+
+void Commands::Trigger(const Command& command, JobState& job) {
+  if (!job.error.empty()) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " is in error: " + job.error +
+                      ". Mend it: tidemark job apply -f FILE");
+  }
+  if (!job.timeline.dated()) return TriggerOnce(command, job);
+  const std::string text = Arg(command, "biz_date");
+  if (!text.empty()) {
+    const absl::StatusOr<absl::CivilDay> date = ParseDate(text);
+    if (!date.ok()) return Refuse(command, date.status().code(), Message(date.status()));
+    return TriggerDate(command, job, *date, /*force=*/false);
+  }
+  const absl::CivilDay first = s_.gap_part->Launch(job);
+  const std::optional<Occurrence> latest = job.timeline.LatestDue(first, s_.now.lo);
+  if (!latest.has_value()) {
+    return Refuse(
+        command, absl::StatusCode::kFailedPrecondition,
+        "job " + job.row.name + " has no due date yet: see tidemark job next " + job.row.name);
+  }
+  TriggerDate(command, job, latest->biz_date, /*force=*/false);
+}
+
+void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay date, bool force) {
+  const std::optional<Occurrence> due = job.timeline.OccurrenceOf(date);
+  const absl::CivilDay first = s_.gap_part->Launch(job);
+  if (!due.has_value() || due->fire_time > s_.now.lo || date < first) {
+    const std::string why = !due.has_value() ? "is not a due date of the job"
+                            : date < first ? "lies before the job's first date " + FormatDate(first)
+                                           : "is not due before " + FormatInstant(due->fire_time);
+    return Refuse(command, absl::StatusCode::kInvalidArgument,
+                  "biz_date " + FormatDate(date) + " " + why + ": see tidemark watermark list " +
+                      job.row.name);
+  }
+  const OccurrenceKey key = DateKey(job.row.job_id, date);
+  if (const LiveRun* live = LiveRunOf(s_, job, key)) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  job.row.name + " " + FormatDate(date) + " is live already (run " +
+                      live->row.run_id + ", " + std::string(Name(live->row.status)) +
+                      "): follow it with tidemark run get " + live->row.run_id);
+  }
+  if (job.asking || job.writes > 0) {  // after what is under way
+    s_.OnCommit([this, command](const FlushResult&) { Carry(command); });
+    return;
+  }
+  std::vector<absl::CivilDay> dates;
+  for (const Occurrence& each : job.timeline.Due(first, due->fire_time)) {
+    if (each.biz_date <= date) dates.push_back(each.biz_date);
+  }
+  s_.gap_part->Ask(
+      job, std::move(dates), /*all=*/true,
+      [this, command, due = *due, force, id = job.row.job_id](const LedgerResult& result) {
+        JobState* job = s_.FindJob(id);
+        if (job == nullptr || absl::IsAborted(result.status)) return Carry(command);
+        DecideDate(command, *job, due, force, result);
+      });
+}
+
+void Commands::DecideDate(const Command& command, JobState& job, const Occurrence& due, bool force,
+                          const LedgerResult& ledger) {
+  const std::string date = FormatDate(due.biz_date);
+  if (!ledger.status.ok()) {
+    return Refuse(command, absl::StatusCode::kUnavailable,
+                  "the watermarks could not be read: " + Message(ledger.status));
+  }
+  std::string status;
+  std::string oldest;
+  for (const LedgerEntry& entry : ledger.entries) {
+    if (entry.date == due.biz_date) status = entry.status;
+    const bool settled = entry.status == "DONE" || entry.status == "WAIVED" ||
+                         (entry.status == "EXPIRED" && entry.reason == "first_launch");
+    if (entry.date < due.biz_date && !settled && oldest.empty()) oldest = FormatDate(entry.date);
+  }
+  if (status == "DONE" && !force) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  job.row.name + " " + date +
+                      " is DONE. To run it again all the same: tidemark run rerun RUN_ID --force");
+  }
+  const bool again = status == "DONE" || status == "WAIVED" || status == "EXPIRED";
+  if (!again && !oldest.empty() && job.spec.catch_up.order == CatchUpOrder::kStrict) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  job.row.name + " " + date + " is behind the gap: " + oldest +
+                      " must come first (order strict). Run that: tidemark job trigger " +
+                      job.row.name + " --biz-date " + oldest + "; the rest follows by itself");
+  }
+  OpenManual(command, job, due, DateKey(job.row.job_id, due.biz_date));
+}
+
+void Commands::TriggerOnce(const Command& command, JobState& job) {
+  if (!Arg(command, "biz_date").empty()) {
+    return Refuse(command, absl::StatusCode::kInvalidArgument,
+                  "job " + job.row.name +
+                      " is an interval job: it has no business dates, leave --biz-date out");
+  }
+  if (job.runs.size() > static_cast<size_t>(job.spec.blocking.queue)) {
+    return Refuse(command, absl::StatusCode::kResourceExhausted,
+                  "job " + job.row.name + " has " + std::to_string(job.runs.size()) +
+                      " live runs, which is all that blocking.queue allows");
+  }
+  const std::string request_id = Arg(command, "request_id");
+  Occurrence now;
+  now.fire_time = s_.now.lo;
+  now.nominal = absl::ToCivilSecond(s_.now.lo, job.timeline.current().zone());
+  OpenManual(command, job, now,
+             ManualKey(job.row.job_id, request_id.empty() ? command.command_id : request_id));
+}
+
+void Commands::OpenManual(const Command& command, JobState& job, const Occurrence& due,
+                          OccurrenceKey key) {
+  if (const LiveRun* live = LiveRunOf(s_, job, key)) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "it is live already: tidemark run get " + live->row.run_id);
+  }
+  RunRequest request;
+  request.occurrence = due;
+  request.key = std::move(key);
+  request.trigger = TriggerType::kManual;
+  request.request_id = Arg(command, "request_id");
+  request.requested_by = command.actor;
+  request.reason = Arg(command, "reason");
+  request.rerun_of = Arg(command, "run_id");
+  request.wanted_executor = Arg(command, "executor_id");
+  request.params = Arg(command, "params");
+  const std::string run_id = s_.run_part->Open(job, request);
+  const std::string date = job.timeline.dated() ? FormatDate(due.biz_date) : "";
+  WriteAudit(command, job.row.name, run_id + (date.empty() ? "" : " " + date));
+  Done(command, {{"run_id", run_id}, {"biz_date", date}});
+}
+
+void Commands::Rerun(const Command& command, JobState& job) {
+  const std::string text = Arg(command, "biz_date");
+  if (!job.error.empty() || (!text.empty() && !job.timeline.dated())) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " cannot run it as it is defined now");
+  }
+  if (!text.empty()) {
+    const absl::StatusOr<absl::CivilDay> date = ParseDate(text);
+    if (!date.ok()) return Refuse(command, date.status().code(), Message(date.status()));
+    return TriggerDate(command, job, *date, Arg(command, "force") == "true");
+  }
+  const std::string kind = Arg(command, "kind");
+  const std::string occurrence = Arg(command, "occurrence");
+  Occurrence due;
+  due.fire_time = s_.now.lo;
+  if (kind == "F") {
+    const absl::StatusOr<absl::Time> fire = ParseInstant(occurrence);
+    if (fire.ok()) due.fire_time = *fire;
+  }
+  due.nominal = absl::ToCivilSecond(due.fire_time, job.timeline.current().zone());
+  OpenManual(command, job, due,
+             {job.row.job_id, kind.empty() ? 'M' : kind[0],
+              occurrence.empty() ? command.command_id : occurrence});
+}
+
+void Commands::Cancel(const Command& command) {
+  const std::string run_id = Arg(command, "run_id");
+  LiveRun* run = s_.FindRun(run_id);
+  if (run == nullptr) {
+    return Done(command, {{"was_terminal", "true"},
+                          {"confirmed", "true"},
+                          {"message", "it had ended: nothing to cancel"}});
+  }
+  WriteAudit(command, run->row.job_name, run_id);
+  s_.run_part->Cancel(*run, command.actor, Arg(command, "reason"), command.command_id);
+}
+
+// ---------------------------------------------------------------- pause, resume, delete
+
+void Commands::Pause(const Command& command, JobState& job) {
+  if (job.row.paused) {
+    return Done(command, {{"message", job.row.name + " is paused already"}});
+  }
+  job.row.paused = true;
+  JobUpdate update;
+  update.job_id = job.row.job_id;
+  update.paused = true;
+  update.pause_reason = Arg(command, "reason");
+  update.paused_by = command.actor;
+  s_.flush.jobs.push_back(std::move(update));
+  WriteAudit(command, job.row.name, "");
+  Done(command, {{"message", job.row.name + " is paused; what runs goes on to its end"}});
+}
+
+void Commands::Resume(const Command& command, JobState& job) {
+  if (!job.row.paused) return Done(command, {{"message", job.row.name + " is not paused"}});
+  const bool skip = Arg(command, "skip_missed") == "true";
+  if (skip && job.dated()) return WaiveMissed(command, job);
+  job.row.paused = false;
+  JobUpdate update;
+  update.job_id = job.row.job_id;
+  update.paused = false;
+  s_.flush.jobs.push_back(std::move(update));
+  WriteAudit(command, job.row.name, "");
+  if (job.error.empty() && !job.timeline.dated()) {
+    job.row.cursor = std::max(job.row.cursor.value_or(s_.now.lo), s_.now.lo);
+    s_.flush.cursors.push_back({job.row.job_id, *job.row.cursor});
+    s_.job_part->Arm(job, s_.now.lo);
+    Done(command, {{"message", job.row.name + " goes on from now"}});
+  } else {
+    Done(command, {{"message", job.row.name + " goes on; missed dates are caught up"}});
+  }
+  s_.run_part->AdvanceJob(job);
+  s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
+}
+
+void Commands::WaiveMissed(const Command& command, JobState& job) {
+  if (job.asking || job.writes > 0) {
+    s_.OnCommit([this, command](const FlushResult&) { Carry(command); });
+    return;
+  }
+  std::vector<absl::CivilDay> dates;
+  for (const Occurrence& due : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
+    dates.push_back(due.biz_date);
+  }
+  s_.gap_part->Ask(job, std::move(dates), /*all=*/false,
+                   [this, command, id = job.row.job_id](const LedgerResult& result) {
+                     JobState* job = s_.FindJob(id);
+                     if (job == nullptr || absl::IsAborted(result.status)) return Carry(command);
+                     if (!result.status.ok()) {
+                       return Refuse(command, absl::StatusCode::kUnavailable,
+                                     Message(result.status));
+                     }
+                     for (const LedgerEntry& entry : result.entries) {
+                       if (LiveRunOf(s_, *job, DateKey(id, entry.date)) != nullptr) continue;
+                       WatermarkWrite write;
+                       write.job_id = id;
+                       write.job_name = job->row.name;
+                       write.date = entry.date;
+                       write.status = "WAIVED";
+                       write.note = "skipped when the job was resumed";
+                       write.actor = command.actor;
+                       s_.flush.watermarks.push_back(std::move(write));
+                     }
+                     s_.gap_part->WriteUnderWay(*job);
+                     Command plain = command;
+                     plain.args["skip_missed"] = "false";
+                     Resume(plain, *job);
+                   });
+}
+
+void Commands::Delete(const Command& command, JobState& job) {
+  if (!job.runs.empty()) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " has live runs, the first is " + *job.runs.begin() +
+                      ": let it end, or tidemark run cancel " + *job.runs.begin());
+  }
+  JobUpdate update;
+  update.job_id = job.row.job_id;
+  update.deleted = true;
+  s_.flush.jobs.push_back(std::move(update));
+  WriteAudit(command, job.row.name, "");
+  Done(command, {{"message", job.row.name + " is deleted; its history is kept"}});
+  s_.job_part->Forget(job.row.job_id);
+}
+
+}  // namespace tidemark

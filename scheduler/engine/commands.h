@@ -1,0 +1,54 @@
+// Operators' orders, carried out by the owner of the job.
+//
+// Kinds and their arguments (all text; absent is ""):
+//   job_changed                                        the row was edited or made
+//   trigger   biz_date params executor_id request_id reason
+//   rerun     run_id kind occurrence biz_date force reason
+//   cancel    run_id reason
+//   pause     reason
+//   resume    skip_missed
+//   delete
+// Results: trigger, rerun {run_id, biz_date}; cancel {was_terminal, confirmed, message}; others
+// {message}.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
+
+#include <map>
+#include <string>
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// Part of the engine; works on State and nothing else. Not thread-safe.
+class Commands {
+ public:
+  explicit Commands(State& state) : s_(state) {}
+
+  void Carry(const Command& command);
+
+ private:
+  void JobChanged(const Command& command);
+  void Trigger(const Command& command, JobState& job);
+  void TriggerDate(const Command& command, JobState& job, absl::CivilDay date, bool force);
+  void DecideDate(const Command& command, JobState& job, const Occurrence& due, bool force,
+                  const LedgerResult& ledger);
+  void TriggerOnce(const Command& command, JobState& job);
+  void OpenManual(const Command& command, JobState& job, const Occurrence& due, OccurrenceKey key);
+  void Rerun(const Command& command, JobState& job);
+  void Cancel(const Command& command);
+  void Pause(const Command& command, JobState& job);
+  void Resume(const Command& command, JobState& job);
+  void WaiveMissed(const Command& command, JobState& job);
+  void Delete(const Command& command, JobState& job);
+
+  void Done(const Command& command, std::map<std::string, std::string> result);
+  void Refuse(const Command& command, absl::StatusCode code, const std::string& message);
+  void WriteAudit(const Command& command, const std::string& job, const std::string& subject);
+
+  State& s_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_

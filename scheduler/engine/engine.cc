@@ -1,0 +1,208 @@
+#include "scheduler/engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/engine/commands.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/jobs.h"
+#include "scheduler/engine/runs.h"
+#include "scheduler/engine/sessions.h"
+
+namespace tidemark {
+namespace {
+
+constexpr absl::Duration kScanEvery = absl::Minutes(1);
+constexpr absl::Duration kSweepEvery = absl::Seconds(1);
+constexpr absl::Duration kProgressEvery = absl::Seconds(1);
+
+}  // namespace
+
+void State::ForgetUpdate(const std::string& run_id) {
+  const auto it = update_index.find(run_id);
+  if (it == update_index.end()) return;
+  const size_t index = it->second;
+  update_index.erase(it);
+  if (index + 1 != flush.updates.size()) {
+    flush.updates[index] = std::move(flush.updates.back());
+    update_index[flush.updates[index].run.run_id] = index;
+  }
+  flush.updates.pop_back();
+}
+
+// One term's state and the parts that work on it.
+class Engine::Parts {
+ public:
+  Parts(Decoders decoders, Random& random)
+      : state(std::move(decoders), random),
+        jobs(state),
+        gaps(state),
+        runs(state),
+        sessions(state),
+        commands(state) {
+    state.job_part = &jobs;
+    state.gap_part = &gaps;
+    state.run_part = &runs;
+    state.session_part = &sessions;
+    state.command_part = &commands;
+  }
+
+  State state;
+  Jobs jobs;
+  Gaps gaps;
+  Runs runs;
+  Sessions sessions;
+  Commands commands;
+};
+
+Engine::Engine(Decoders decoders, Random& random)
+    : decoders_(std::move(decoders)), random_(random) {
+  parts_ = std::make_unique<Parts>(decoders_, random_);
+}
+
+Engine::~Engine() = default;
+
+bool Engine::active() const { return parts_->state.active; }
+
+void Engine::SetNow(Moment now) {
+  State& s = parts_->state;
+  // X8: whoever was not looked at for longer than a beat gets the full time again.
+  if (s.active && now.mono - last_.mono > s.times.beat) s.eyes_good_since = now.mono;
+  last_ = now;
+  s.now = now;
+}
+
+void Engine::TermStarted(Moment now, Snapshot snapshot) {
+  parts_ = std::make_unique<Parts>(decoders_, random_);
+  State& s = parts_->state;
+  SetNow(now);
+  s.active = true;
+  s.eyes_good_since = now.mono;
+  s.shards = std::move(snapshot.shards);
+  s.next_scan = now.mono + kScanEvery;
+  s.next_sweep = now.mono + kSweepEvery;
+  s.next_progress = now.mono + kProgressEvery;
+  for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
+  for (ActiveRun& run : snapshot.runs) parts_->runs.Adopt(std::move(run));
+  s.Say(LogLine::Level::kInfo, "term started",
+        {{"jobs", std::to_string(s.jobs.size())},
+         {"live_runs", std::to_string(s.runs.size())},
+         {"shards", std::to_string(s.shards.size())}});
+  parts_->jobs.FireDue();
+  for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
+}
+
+void Engine::TermEnded(Moment now, const std::string& why) {
+  State& s = parts_->state;
+  std::vector<StreamId> close;
+  for (const auto& [stream, executor] : s.streams) close.push_back(stream);
+  const bool was_active = s.active;
+  parts_ = std::make_unique<Parts>(decoders_, random_);
+  SetNow(now);
+  parts_->state.out.close = std::move(close);
+  if (was_active) parts_->state.Say(LogLine::Level::kWarn, "term ended", {{"why", why}});
+}
+
+void Engine::ClockHolds(Moment now, bool holding) {
+  SetNow(now);
+  parts_->state.holding = holding;
+}
+
+void Engine::Received(Moment now, StreamId stream, const ExecutorMessage& message,
+                      absl::Duration received) {
+  SetNow(now);
+  if (!parts_->state.active) {
+    parts_->state.out.close.push_back(stream);
+    return;
+  }
+  parts_->sessions.OnMessage(stream, message, received);
+}
+
+void Engine::StreamClosed(Moment now, StreamId stream) {
+  SetNow(now);
+  parts_->sessions.OnClosed(stream);
+}
+
+void Engine::Flushed(Moment now, const FlushResult& result) {
+  SetNow(now);
+  State& s = parts_->state;
+  // Of an earlier term, or not committed: then the term is over and TermEnded follows.
+  if (!s.flushing || result.seq + 1 != s.next_seq || !result.status.ok()) return;
+  s.flushing = false;
+  const auto actions = std::move(s.in_flight);
+  s.in_flight.clear();
+  BlameJobs(result);
+  for (const auto& action : actions) action(result);
+}
+
+void Engine::BlameJobs(const FlushResult& result) {
+  for (const auto& [job_id, error] : result.failed_jobs) {
+    if (JobState* job = parts_->state.FindJob(job_id)) {
+      parts_->jobs.SetError(*job, "its rows could not be written: " + error);
+    }
+  }
+}
+
+void Engine::Ledger(Moment now, const LedgerResult& result) {
+  SetNow(now);
+  parts_->gaps.OnLedger(result);
+}
+
+void Engine::CommandsArrived(Moment now, const std::vector<Command>& commands) {
+  SetNow(now);
+  if (!parts_->state.active) return;  // read again in the next term
+  for (const Command& command : commands) parts_->commands.Carry(command);
+}
+
+void Engine::Tick(Moment now) {
+  SetNow(now);
+  State& s = parts_->state;
+  if (!s.active) return;
+  parts_->jobs.FireDue();
+  parts_->runs.TimersDue();
+  if (now.mono >= s.next_sweep) {
+    s.next_sweep = now.mono + kSweepEvery;
+    parts_->sessions.Sweep();
+  }
+  if (now.mono >= s.next_progress) {
+    s.next_progress = now.mono + kProgressEvery;
+    parts_->runs.WriteProgress();
+  }
+  if (now.mono >= s.next_scan) {
+    s.next_scan = now.mono + kScanEvery;
+    parts_->gaps.Scan();
+  }
+}
+
+Effects Engine::TakeEffects() {
+  State& s = parts_->state;
+  if (s.active && !s.flushing && !(s.flush.empty() && s.on_commit.empty())) {
+    s.flush.seq = s.next_seq++;
+    for (const CommandDone& done : s.flush.commands) {
+      s.OnCommit(
+          [&s, id = done.command_id](const FlushResult&) { s.out.commands_done.push_back(id); });
+    }
+    s.out.flush = std::move(s.flush);
+    s.flush = Flush();
+    s.update_index.clear();
+    s.in_flight = std::move(s.on_commit);
+    s.on_commit.clear();
+    s.flushing = true;
+  }
+  Effects effects = std::move(s.out);
+  s.out = Effects();
+  return effects;
+}
+
+absl::Duration Engine::NextWake(Moment now) const {
+  const State& s = parts_->state;
+  if (!s.active) return absl::InfiniteDuration();
+  absl::Duration next = std::min({s.next_scan, s.next_sweep});
+  if (const auto timer = s.run_timers.NextTime()) next = std::min(next, *timer);
+  if (const auto fire = s.fires.NextTime(); fire.has_value() && !s.holding) {
+    next = std::min(next, now.mono + std::max(*fire - now.lo, absl::ZeroDuration()));
+  }
+  return next;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,59 @@
+// The engine: one node's scheduling, sans I/O. Events go in, effects come out.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_
+#define TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scheduler/engine/effects.h"
+#include "scheduler/engine/ports.h"
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// Driven by one thread (or a simulation). After one or more events call TakeEffects() and carry
+// them out; at the latest at NextWake() call Tick().
+//
+// Outside a term nothing is known and nothing is done: streams are closed as they come, and the
+// executors keep what they have until a node serves again.
+class Engine {
+ public:
+  // `random` must outlive the engine.
+  Engine(Decoders decoders, Random& random);
+  ~Engine();
+
+  void TermStarted(Moment now, Snapshot snapshot);
+  void TermEnded(Moment now, const std::string& why);
+  // `holding`: the database's clock stepped; nothing fires until it is trusted again.
+  void ClockHolds(Moment now, bool holding);
+
+  // `received`: the monotonic time at which the bytes arrived, before any queue.
+  void Received(Moment now, StreamId stream, const ExecutorMessage& message,
+                absl::Duration received);
+  void StreamClosed(Moment now, StreamId stream);
+
+  void Flushed(Moment now, const FlushResult& result);
+  void Ledger(Moment now, const LedgerResult& result);
+  void CommandsArrived(Moment now, const std::vector<Command>& commands);
+  void Tick(Moment now);
+
+  Effects TakeEffects();
+  // Monotonic time at which something is due; InfiniteDuration() when nothing is.
+  absl::Duration NextWake(Moment now) const;
+  bool active() const;
+
+ private:
+  class Parts;
+  void SetNow(Moment now);
+  void BlameJobs(const FlushResult& result);
+
+  Decoders decoders_;
+  Random& random_;
+  std::unique_ptr<Parts> parts_;  // of this term; made anew with each
+  Moment last_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_

@@ -1,0 +1,197 @@
+#include "scheduler/engine/gaps.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/status.h"
+#include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/runs.h"
+
+namespace tidemark {
+
+void Gaps::Evaluate(JobState& job, TriggerPoint point) {
+  if (!job.dated() || !job.opens() || s_.holding) return;
+  if (job.asking || job.writes > 0) {
+    job.ask_again = std::max(job.ask_again.value_or(point), point);
+    return;
+  }
+  const absl::CivilDay first = Launch(job);
+  if (job.writes > 0) {  // the launch itself wrote EXPIRED dates
+    job.ask_again = point;
+    return;
+  }
+  std::vector<absl::CivilDay> dates;
+  for (const Occurrence& due : job.timeline.Due(first, s_.now.lo)) dates.push_back(due.biz_date);
+  if (dates.empty()) return;
+  Ask(job, std::move(dates), /*all=*/false,
+      [this, id = job.row.job_id, point](const LedgerResult& result) {
+        if (JobState* again = s_.FindJob(id)) Apply(*again, point, result);
+      });
+}
+
+absl::CivilDay Gaps::Launch(JobState& job) {
+  if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
+  const FirstLaunch launch = PlanFirstLaunch(job.timeline, job.spec.start_date, job.spec.catch_up,
+                                             job.row.created_at, s_.now.lo);
+  job.row.ledger_from = launch.first;
+  JobUpdate update;
+  update.job_id = job.row.job_id;
+  update.ledger_from = launch.first;
+  s_.flush.jobs.push_back(std::move(update));
+  std::vector<Occurrence> before = job.timeline.Due(launch.first, s_.now.lo);
+  std::erase_if(before, [&](const Occurrence& due) { return due.biz_date >= launch.from; });
+  if (!before.empty()) Expire(job, before, /*first_launch=*/true);
+  return launch.first;
+}
+
+void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch) {
+  for (const Occurrence& due : dates) {
+    WatermarkWrite write;
+    write.job_id = job.row.job_id;
+    write.job_name = job.row.name;
+    write.date = due.biz_date;
+    write.status = "EXPIRED";
+    write.reason = first_launch ? "first_launch" : "retention";
+    s_.flush.watermarks.push_back(std::move(write));
+  }
+  WriteUnderWay(job);
+  alerts::DatesExpired(s_, job, dates.front().biz_date, dates.back().biz_date, dates.size(),
+                       first_launch);
+}
+
+void Gaps::WriteUnderWay(JobState& job) {
+  ++job.writes;
+  s_.OnCommit([this, id = job.row.job_id](const FlushResult&) {
+    JobState* job = s_.FindJob(id);
+    if (job == nullptr) return;
+    --job->writes;
+    ++job->changes;
+    if (job->writes > 0 || job->asking || !job->ask_again.has_value()) return;
+    const TriggerPoint point = *job->ask_again;
+    job->ask_again.reset();
+    Evaluate(*job, point);
+  });
+}
+
+void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
+               std::function<void(const LedgerResult&)> then) {
+  job.asking = true;
+  LedgerQuery query;
+  query.query_id = s_.next_query++;
+  query.job_id = job.row.job_id;
+  query.dates = std::move(dates);
+  query.all = all;
+  s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
+  s_.out.queries.push_back(std::move(query));
+}
+
+void Gaps::OnLedger(const LedgerResult& result) {
+  const auto it = s_.ledger.find(result.query_id);
+  if (it == s_.ledger.end()) return;  // of an earlier term
+  PendingLedger pending = std::move(it->second);
+  s_.ledger.erase(it);
+  JobState* job = s_.FindJob(pending.job_id);
+  if (job == nullptr) return;
+  job->asking = false;
+  if (job->changes != pending.changes || job->writes > 0) {
+    // Asked again by whoever has a reason: the answer may be older than what was just written.
+    LedgerResult stale = result;
+    stale.status = absl::AbortedError("a watermark changed meanwhile");
+    pending.then(stale);
+  } else {
+    pending.then(result);
+  }
+  job = s_.FindJob(pending.job_id);
+  if (job == nullptr || job->asking || job->writes > 0 || !job->ask_again.has_value()) return;
+  const TriggerPoint point = *job->ask_again;
+  job->ask_again.reset();
+  Evaluate(*job, point);
+}
+
+CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
+                           const LedgerResult& result) const {
+  CatchUpInput input;
+  input.point = point;
+  input.policy = job.spec.catch_up;
+  input.now = s_.now.lo;
+  input.today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
+  input.longest_gap_days =
+      std::max(input.policy.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
+  input.live_runs = static_cast<int>(job.runs.size());
+  const std::string day = FormatDate(absl::ToCivilDay(s_.now.lo, absl::UTCTimeZone()));
+  std::set<absl::CivilDay> live;
+  for (const std::string& run_id : job.runs) {
+    const LiveRun* run = s_.FindRun(run_id);
+    if (run != nullptr && run->row.biz_date.has_value()) live.insert(*run->row.biz_date);
+  }
+  for (const LedgerEntry& entry : result.entries) {
+    const std::optional<Occurrence> due = job.timeline.OccurrenceOf(entry.date);
+    if (!due.has_value()) continue;
+    UnsettledDate date;
+    date.occurrence = *due;
+    date.failed = entry.status == "FAILED";
+    date.expired = entry.status == "EXPIRED";
+    date.reason = entry.reason;
+    date.live = live.contains(entry.date);
+    date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
+    input.dates.push_back(std::move(date));
+  }
+  return input;
+}
+
+void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) {
+  if (!result.status.ok()) {
+    if (absl::IsAborted(result.status)) {
+      job.ask_again = std::max(job.ask_again.value_or(point), point);
+    } else {
+      job.late = true;  // the scan asks again
+      s_.Say(LogLine::Level::kWarn, "ledger not read",
+             {{"job", job.row.name}, {"error", Message(result.status)}});
+    }
+    return;
+  }
+  if (!job.opens()) return;
+  const CatchUpInput input = InputOf(job, point, result);
+  job.late = !input.dates.empty();
+  const CatchUpPlan plan = PlanCatchUp(input);
+  if (!plan.expire.empty()) Expire(job, plan.expire, /*first_launch=*/false);
+  if (plan.held_from.has_value()) {
+    alerts::GapHeld(s_, job, *plan.held_from, input.dates.size());
+  } else if (plan.blocked_by.has_value()) {
+    if (input.dates.size() > 1)
+      alerts::GapBlocked(s_, job, *plan.blocked_by, input.dates.size() - 1);
+  } else {
+    alerts::GapClosed(s_, job);
+  }
+  for (const CatchUpPlan::Open& open : plan.open) {
+    RunRequest request;
+    request.occurrence = open.occurrence;
+    request.key = DateKey(job.row.job_id, open.occurrence.biz_date);
+    request.trigger = open.trigger;
+    request.counts_reopening = open.reopening;
+    s_.run_part->Open(job, request);
+  }
+}
+
+void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
+  for (auto& [id, job] : s_.jobs) {
+    if (job.row.app == app) Evaluate(job, point);
+  }
+}
+
+void Gaps::Scan() {
+  constexpr size_t kShares = 60;
+  const size_t share = (s_.jobs.size() + kShares - 1) / kShares;
+  size_t index = 0;
+  for (auto& [id, job] : s_.jobs) {
+    const size_t distance =
+        (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
+    if (job.late || distance < share) Evaluate(job, TriggerPoint::kScan);
+    ++index;
+  }
+  s_.scan_cursor += share;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,48 @@
+// Catch-up: asks the ledger what is unsettled, lets the planner decide, opens what it says.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_GAPS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_GAPS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// Part of the engine; works on State and nothing else. Not thread-safe.
+//
+// The gap is re-derived from rows each time. An answer counts only if no watermark of the job was
+// written between the question and the answer: else it is asked again.
+class Gaps {
+ public:
+  explicit Gaps(State& state) : s_(state) {}
+
+  // Looks at the job's gap because of `point`. Does nothing for jobs that have none.
+  void Evaluate(JobState& job, TriggerPoint point);
+  // All dated jobs of the app.
+  void EvaluateApp(const std::string& app, TriggerPoint point);
+  // Jobs known to be late, and a rolling share of all.
+  void Scan();
+  void OnLedger(const LedgerResult& result);
+
+  // Asks for the state of dates (settled ones, too, with `all`), once no write is under way.
+  void Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
+           std::function<void(const LedgerResult&)> then);
+  // To be called with each watermark change of the job that is put into the flush.
+  void WriteUnderWay(JobState& job);
+
+  // The ledger's first date, decided and recorded at the first launch.
+  absl::CivilDay Launch(JobState& job);
+
+ private:
+  void Apply(JobState& job, TriggerPoint point, const LedgerResult& result);
+  CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) const;
+  void Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch);
+
+  State& s_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_GAPS_H_

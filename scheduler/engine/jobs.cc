@@ -1,0 +1,121 @@
+#include "scheduler/engine/jobs.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "common/status.h"
+#include "scheduler/core/misfire.h"
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/runs.h"
+
+namespace tidemark {
+
+absl::Status Jobs::Compile(JobState& job) {
+  std::vector<ScheduleVersion> versions;
+  for (const JobRow::Version& version : job.row.versions) {
+    TM_ASSIGN_OR_RETURN(JobSpec spec, s_.decoders.spec(version.spec));
+    TM_ASSIGN_OR_RETURN(Schedule schedule, Schedule::Compile(spec.schedule));
+    versions.push_back({version.valid_from, std::make_shared<const Schedule>(std::move(schedule))});
+    job.spec = std::move(spec);
+  }
+  if (versions.empty()) return absl::InternalError("the job has no version");
+  job.timeline = Timeline(std::move(versions));
+  return absl::OkStatus();
+}
+
+JobState& Jobs::Take(JobRow row) {
+  JobState& job = s_.jobs[row.job_id];
+  job.row = std::move(row);
+  job.spec = JobSpec();
+  job.error.clear();
+  job.told_held.clear();
+  const absl::Status compiled = Compile(job);
+  if (!compiled.ok()) {
+    SetError(job, Message(compiled));
+    return job;
+  }
+  if (!job.row.error.empty()) {
+    job.row.error.clear();
+    JobUpdate update;
+    update.job_id = job.row.job_id;
+    update.error = "";
+    s_.flush.jobs.push_back(std::move(update));
+    alerts::JobMended(s_, job);
+  }
+  if (!job.timeline.dated() && !job.row.cursor.has_value()) {
+    job.row.cursor = job.row.versions.front().valid_from;
+  }
+  // What is due already is found by the gap of a dated job, and from the cursor of an interval job.
+  Arm(job, job.timeline.dated() ? s_.now.lo : *job.row.cursor);
+  return job;
+}
+
+void Jobs::SetError(JobState& job, const std::string& error) {
+  job.error = error;
+  job.next.reset();
+  s_.Say(LogLine::Level::kError, "job in error", {{"job", job.row.name}, {"error", error}});
+  if (job.row.error == error) return;
+  job.row.error = error;
+  JobUpdate update;
+  update.job_id = job.row.job_id;
+  update.error = error;
+  s_.flush.jobs.push_back(std::move(update));
+  alerts::JobInError(s_, job);
+}
+
+void Jobs::Forget(int64_t job_id) { s_.jobs.erase(job_id); }
+
+void Jobs::Arm(JobState& job, absl::Time after) {
+  job.next = job.timeline.Next(after);
+  if (job.next.has_value()) s_.fires.Add(job.next->fire_time, job.row.job_id);
+}
+
+void Jobs::FireDue() {
+  if (s_.holding) return;
+  while (const auto due = s_.fires.TakeDue(s_.now.lo)) {
+    JobState* job = s_.FindJob(due->second);
+    // Entries of edited or forgotten jobs are stale.
+    if (job == nullptr || !job->next.has_value() || job->next->fire_time != due->first) continue;
+    Arm(*job, s_.now.lo);
+    if (job->timeline.dated()) {
+      s_.gap_part->Evaluate(*job, TriggerPoint::kFire);
+    } else {
+      LaunchFires(*job);
+    }
+  }
+}
+
+void Jobs::SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_t fires,
+                     const std::string& reason) {
+  s_.flush.skipped.push_back({job.row.job_id, from, to, fires, reason});
+  s_.Say(LogLine::Level::kWarn, "fires skipped",
+         {{"job", job.row.name}, {"fires", std::to_string(fires)}, {"reason", reason}});
+}
+
+void Jobs::LaunchFires(JobState& job) {
+  // A paused interval job goes on from where it is resumed.
+  if (!job.opens()) return;
+  const FirePlan plan = PlanFires(job.timeline, *job.row.cursor, s_.now.lo, job.spec.misfire);
+  if (!plan.cursor.has_value()) return;
+  job.row.cursor = plan.cursor;
+  s_.flush.cursors.push_back({job.row.job_id, *plan.cursor});
+  for (const FirePlan::Skip& skip : plan.skip) {
+    SkipRange(job, skip.from, skip.to, skip.fires, skip.reason);
+  }
+  for (const FirePlan::Launch& launch : plan.launch) {
+    const absl::Time fire = launch.occurrence.fire_time;
+    if (job.runs.size() >= static_cast<size_t>(job.spec.blocking.queue) + 1) {
+      SkipRange(job, fire, fire, 1, "queue_full");
+      continue;
+    }
+    RunRequest request;
+    request.occurrence = launch.occurrence;
+    request.key = FireKey(job.row.job_id, fire);
+    request.trigger = launch.trigger;
+    s_.run_part->Open(job, request);
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,37 @@
+// The job table: definitions in, next fires armed, interval fires launched.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_JOBS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_JOBS_H_
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// Part of the engine; works on State and nothing else. Not thread-safe.
+class Jobs {
+ public:
+  explicit Jobs(State& state) : s_(state) {}
+
+  // Takes a job as the database has it: a new one, an edit, or the same again. A definition that
+  // cannot be used puts this job alone into its error state.
+  JobState& Take(JobRow row);
+  void Forget(int64_t job_id);
+  // Finds the next fire after `after` and waits for it.
+  void Arm(JobState& job, absl::Time after);
+  // Deals with all fires that are due.
+  void FireDue();
+  // Interval jobs: launches what is due since the cursor.
+  void LaunchFires(JobState& job);
+  // Marks a job that can do nothing until its definition changes.
+  void SetError(JobState& job, const std::string& error);
+
+ private:
+  absl::Status Compile(JobState& job);
+  void SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_t fires,
+                 const std::string& reason);
+
+  State& s_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_JOBS_H_

@@ -1,0 +1,148 @@
+// The deadlines of runs: start, run, lost, reaped, long-running, waiting too long.
+#include <algorithm>
+#include <vector>
+
+#include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/runs.h"
+#include "scheduler/engine/sessions.h"
+
+namespace tidemark {
+namespace {
+
+constexpr absl::Duration kCancelResend = absl::Seconds(5);
+
+bool Sent(const LiveRun& run) {
+  return run.phase == RunPhase::kSent || run.phase == RunPhase::kRunning;
+}
+
+}  // namespace
+
+absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const {
+  const Timeouts timeouts = job != nullptr ? job->spec.timeouts : Timeouts();
+  absl::Duration next = absl::InfiniteDuration();
+  const auto consider = [&](absl::Duration at) { next = std::min(next, at); };
+  if (run.phase == RunPhase::kWaiting) {
+    if (run.not_before > s_.now.mono) consider(run.not_before);
+    for (const auto& [executor, until] : run.avoid) {
+      if (until > s_.now.mono) consider(until);
+    }
+    if (!run.told_waiting) consider(std::max(run.not_before, run.waiting_since) + kTolerance);
+  }
+  if (Sent(run)) {
+    if (run.cancel_sent.has_value()) consider(*run.cancel_sent + kCancelResend);
+    if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(run.sent_at + timeouts.start);
+    if (run.phase == RunPhase::kRunning) {
+      if (!run.timed_out) consider(run.started_at + timeouts.run);
+      if (!run.told_long) consider(run.started_at + timeouts.long_running);
+    }
+    const absl::Duration patience = std::max(run.contact, s_.eyes_good_since);
+    if (run.row.on_lost == OnLost::kRetry) consider(patience + timeouts.lost_after);
+    if (run.row.on_lost != OnLost::kRetry && !run.row.held) {
+      consider(patience + timeouts.reap_after);
+    }
+  }
+  return next;
+}
+
+void Runs::SetTimer(LiveRun& run) {
+  const absl::Duration next = NextDeadline(run, s_.FindJob(run.row.occurrence.job_id));
+  if (next == absl::InfiniteDuration()) {
+    run.timer.reset();
+    return;
+  }
+  // An earlier entry in the queue will look again by itself.
+  if (run.timer.has_value() && *run.timer <= next && *run.timer > s_.now.mono) return;
+  run.timer = next;
+  s_.run_timers.Add(next, run.row.run_id);
+}
+
+void Runs::TimersDue() {
+  while (const auto due = s_.run_timers.TakeDue(s_.now.mono)) {
+    LiveRun* run = s_.FindRun(due->second);
+    if (run == nullptr || !run->timer.has_value() || *run->timer != due->first) continue;
+    run->timer.reset();
+    OnTimer(*run);
+    if (LiveRun* again = s_.FindRun(due->second)) {
+      if (!again->timer.has_value()) SetTimer(*again);
+    }
+  }
+}
+
+void Runs::OnTimer(LiveRun& run) {
+  JobState* job = s_.FindJob(run.row.occurrence.job_id);
+  if (job == nullptr) return;
+  const absl::Duration now = s_.now.mono;
+  if (run.phase == RunPhase::kWaiting) {
+    Advance(run);
+    const absl::Duration since = std::max(run.not_before, run.waiting_since);
+    if (run.phase == RunPhase::kWaiting && !run.told_waiting && now >= since + kTolerance) {
+      run.told_waiting = true;
+      if (ItsTurn(run, *job)) {
+        alerts::NoExecutor(s_, run.row, s_.session_part->WhyNone(run, *job));
+      }
+    }
+    return;
+  }
+  if (!Sent(run)) return;
+  const Timeouts& timeouts = job->spec.timeouts;
+  if (run.phase == RunPhase::kSent && !run.cancel_sent && now >= run.sent_at + timeouts.start) {
+    SendCancel(run, "not started within " + DurationText(timeouts.start));
+  }
+  if (run.phase == RunPhase::kRunning && !run.timed_out && now >= run.started_at + timeouts.run) {
+    run.timed_out = true;
+    SendCancel(run, "run timeout of " + DurationText(timeouts.run));
+  }
+  if (run.phase == RunPhase::kRunning && !run.told_long &&
+      now >= run.started_at + timeouts.long_running) {
+    run.told_long = true;
+    alerts::RunLong(s_, run.row, now - run.started_at);
+  }
+  if (run.cancel_sent.has_value() && now >= *run.cancel_sent + kCancelResend) {
+    AnswerCancels(run, /*confirmed=*/false);
+    SendCancel(run, run.cancel_cause);
+  }
+  WatchContact(run, *job);
+}
+
+void Runs::WatchContact(LiveRun& run, const JobState& job) {
+  // Judgement needs good eyes: after a pause of our own everybody gets the full time again.
+  const absl::Duration silent = s_.now.mono - std::max(run.contact, s_.eyes_good_since);
+  AttemptFacts facts;
+  facts.sent = true;
+  facts.on_lost = run.row.on_lost;
+  facts.lost_after_over = silent >= job.spec.timeouts.lost_after;
+  if (Released(facts)) {
+    AttemptResult result;
+    result.message = "no sign of life for " + DurationText(s_.now.mono - run.contact);
+    EndAttempt(run, facts, Outcome::kLost, result);
+    return;
+  }
+  if (run.row.on_lost == OnLost::kRetry || run.row.held || silent < job.spec.timeouts.reap_after) {
+    return;
+  }
+  run.row.held = true;
+  s_.Update(run);
+  alerts::RunHeld(s_, run.row, s_.now.mono - run.contact);
+  if (!run.row.biz_date.has_value()) return;
+  WatermarkWrite write;
+  write.job_id = run.row.occurrence.job_id;
+  write.job_name = run.row.job_name;
+  write.date = *run.row.biz_date;
+  write.status = "FAILED";
+  write.reason = "held";
+  write.note = "no sign of life; it may still be running in " + run.row.executor_id;
+  s_.flush.watermarks.push_back(std::move(write));
+  s_.gap_part->WriteUnderWay(*s_.FindJob(run.row.occurrence.job_id));
+}
+
+void Runs::WriteProgress() {
+  for (auto& [run_id, run] : s_.runs) {
+    if (!run.progress_dirty) continue;
+    run.progress_dirty = false;
+    if (run.phase == RunPhase::kRunning) s_.Update(run);
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,305 @@
+// Opening and dispatching. Reports are in run_reports.cc, deadlines in run_timers.cc.
+#include "scheduler/engine/runs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/sessions.h"
+
+namespace tidemark {
+namespace {
+
+ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_id,
+                absl::Time now) {
+  ActiveRun row;
+  row.occurrence = request.key;
+  row.run_id = std::move(run_id);
+  row.shard = job.row.shard;
+  row.ns = job.row.ns;
+  row.job_name = job.row.name;
+  row.app = job.spec.app;
+  row.handler = job.spec.handler;
+  row.job_version = job.row.version;
+  if (job.timeline.dated()) row.biz_date = request.occurrence.biz_date;
+  row.nominal = request.occurrence.nominal;
+  row.fire_time = request.occurrence.fire_time;
+  row.trigger = request.trigger;
+  row.request_id = request.request_id;
+  row.requested_by = request.requested_by;
+  row.reason = request.reason;
+  row.rerun_of = request.rerun_of;
+  row.wanted_executor = request.wanted_executor;
+  row.params = request.params;
+  row.created_at = now;
+  return row;
+}
+
+// How many runs of the job may have an attempt at once.
+size_t RunsAtOnce(const JobState& job) {
+  if (job.timeline.dated() && job.spec.catch_up.order == CatchUpOrder::kIndependent) {
+    return static_cast<size_t>(job.spec.catch_up.parallelism);
+  }
+  if (job.spec.blocking.policy == BlockingPolicy::kConcurrent) {
+    return static_cast<size_t>(job.spec.blocking.concurrent);
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string Runs::Open(JobState& job, const RunRequest& request) {
+  const std::string run_id = s_.NewId();
+  LiveRun& run = s_.runs[run_id];
+  run.row = RowOf(job, request, run_id, s_.now.lo);
+  run.phase = RunPhase::kOpening;
+  run.waiting_since = s_.now.mono;
+  run.not_before = s_.now.mono;
+  job.runs.insert(run_id);
+  if (run.row.biz_date.has_value()) s_.gap_part->WriteUnderWay(job);
+
+  if (ItsTurn(run, job)) {
+    if (Session* session = s_.session_part->Choose(run, job)) Assign(run, job, *session);
+  }
+  RunOpen open;
+  open.run = run.row;
+  if (request.counts_reopening) {
+    open.count_reopening_on = FormatDate(absl::ToCivilDay(s_.now.lo, absl::UTCTimeZone()));
+  }
+  s_.flush.opens.push_back(std::move(open));
+  s_.OnCommit([this, run_id](const FlushResult& result) { OnOpened(run_id, result); });
+  return run_id;
+}
+
+void Runs::OnOpened(const std::string& run_id, const FlushResult& result) {
+  LiveRun* run = s_.FindRun(run_id);
+  if (run == nullptr) return;
+  if (!result.opened.contains(run_id)) {
+    s_.Say(LogLine::Level::kError, "occurrence is live already",
+           {{"job", run->row.job_name}, {"occurrence", run->row.occurrence.key}});
+    Drop(run_id);
+    return;
+  }
+  s_.Say(LogLine::Level::kInfo, "run opened",
+         {{"run_id", run_id},
+          {"job", run->row.job_name},
+          {"occurrence", run->row.occurrence.key},
+          {"trigger", std::string(Name(run->row.trigger))}});
+  if (!run->row.executor_id.empty()) {
+    SendTrigger(run_id, run->row.attempt);
+  } else if (!run->row.cancel_by.empty()) {
+    Wait(*run, absl::ZeroDuration());
+    Cancel(*run, run->row.cancel_by, run->row.cancel_reason, "");
+  } else {
+    Wait(*run, absl::ZeroDuration());
+    Advance(*run);
+  }
+}
+
+void Runs::Adopt(ActiveRun row) {
+  const std::string run_id = row.run_id;
+  LiveRun& run = s_.runs[run_id];
+  run.row = std::move(row);
+  run.contact = s_.now.mono;
+  run.waiting_since = s_.now.mono;
+  run.not_before = s_.now.mono;
+  if (JobState* job = s_.FindJob(run.row.occurrence.job_id)) job->runs.insert(run_id);
+  if (run.row.executor_id.empty()) {
+    absl::Duration delay = absl::ZeroDuration();
+    if (run.row.retry_at.has_value()) delay = *run.row.retry_at - s_.now.lo;
+    Wait(run, std::max(delay, absl::ZeroDuration()));
+    return;
+  }
+  // The trigger may have left: only its executor's word, or time, says what became of it.
+  run.phase = run.row.status == RunStatus::kRunning ? RunPhase::kRunning : RunPhase::kSent;
+  run.sent_at = s_.now.mono;
+  run.started_at = s_.now.mono;
+  if (run.row.attempt_started_at.has_value()) {
+    run.started_at -= std::max(s_.now.lo - *run.row.attempt_started_at, absl::ZeroDuration());
+  }
+  SetTimer(run);
+}
+
+void Runs::Wait(LiveRun& run, absl::Duration delay) {
+  run.phase = RunPhase::kWaiting;
+  run.waiting_since = s_.now.mono;
+  run.not_before = s_.now.mono + delay;
+  run.told_waiting = false;
+  run.cancel_sent.reset();
+  run.cancel_cause.clear();
+  run.timed_out = false;
+  run.told_long = false;
+  s_.waiting[run.row.app].insert(run.row.run_id);
+  SetTimer(run);
+}
+
+void Runs::LeaveWaiting(LiveRun& run) {
+  const auto it = s_.waiting.find(run.row.app);
+  if (it != s_.waiting.end()) it->second.erase(run.row.run_id);
+}
+
+bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
+  if (!job.error.empty()) return false;
+  if (!job.opens() && run.row.trigger != TriggerType::kManual) return false;
+  const auto place = std::distance(job.runs.begin(), job.runs.find(run.row.run_id));
+  return static_cast<size_t>(place) < RunsAtOnce(job);
+}
+
+void Runs::Advance(LiveRun& run) {
+  if (run.phase != RunPhase::kWaiting) return;
+  JobState* job = s_.FindJob(run.row.occurrence.job_id);
+  if (job == nullptr || run.not_before > s_.now.mono || !ItsTurn(run, *job)) return;
+  Session* session = s_.session_part->Choose(run, *job);
+  if (session == nullptr) return;
+  Assign(run, *job, *session);
+  s_.Update(run);
+  s_.OnCommit(
+      [this, run_id = run.row.run_id, attempt = run.row.attempt](const FlushResult& result) {
+        if (result.updated.contains(run_id)) SendTrigger(run_id, attempt);
+      });
+}
+
+void Runs::AdvanceJob(JobState& job) {
+  const std::set<std::string> runs = job.runs;
+  for (const std::string& run_id : runs) {
+    if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
+  }
+}
+
+void Runs::AdvanceApp(const std::string& app) {
+  const auto it = s_.waiting.find(app);
+  if (it == s_.waiting.end()) return;
+  const std::set<std::string> waiting = it->second;
+  for (const std::string& run_id : waiting) {
+    if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
+  }
+}
+
+void Runs::Assign(LiveRun& run, JobState& job, Session& session) {
+  LeaveWaiting(run);
+  if (run.told_waiting) alerts::ExecutorsBack(s_, run.row);
+  run.phase = RunPhase::kRecorded;
+  run.contact = s_.now.mono;
+  ActiveRun& row = run.row;
+  ++row.attempt;
+  row.status = RunStatus::kPending;
+  row.executor_id = session.hello.executor_id;
+  row.registration = session.registration;
+  row.executor_host = session.hello.host;
+  row.on_lost = s_.session_part->OnLostFor(session, job.spec);
+  row.epoch = s_.shards[row.shard];
+  row.retry_at.reset();
+  row.sent_at = s_.now.lo;
+  row.attempt_started_at.reset();
+  job.last_executor = row.executor_id;
+  session.last_used = ++s_.uses;
+  session.runs.insert(row.run_id);
+}
+
+void Runs::SendTrigger(const std::string& run_id, int attempt) {
+  LiveRun* run = s_.FindRun(run_id);
+  if (run == nullptr || run->phase != RunPhase::kRecorded || run->row.attempt != attempt) return;
+  JobState* job = s_.FindJob(run->row.occurrence.job_id);
+  Session* session = s_.FindSession(run->row.executor_id, run->row.registration);
+  if (!run->row.cancel_by.empty()) {
+    EndAttempt(*run, {.sent = false}, Outcome::kRefused, {});
+    return;
+  }
+  if (job == nullptr || session == nullptr || !session->connected) {
+    // It never left: free for another executor at once.
+    if (session != nullptr) session->runs.erase(run_id);
+    run->row.executor_id.clear();
+    run->row.registration = 0;
+    Wait(*run, absl::ZeroDuration());
+    Advance(*run);
+    return;
+  }
+  run->phase = RunPhase::kSent;
+  run->sent_at = s_.now.mono;
+  run->contact = s_.now.mono;
+  Trigger(*run, *job, *session);
+  SetTimer(*run);
+}
+
+void Runs::Trigger(LiveRun& run, const JobState& job, const Session& session) {
+  const ActiveRun& row = run.row;
+  TriggerOrder order;
+  order.attempt = {row.run_id, row.attempt};
+  order.registration = row.registration;
+  order.shard = row.shard;
+  order.epoch = s_.shards[row.shard];
+  order.job = row.job_name;
+  order.handler = row.handler;
+  if (row.biz_date.has_value()) order.biz_date = FormatDate(*row.biz_date);
+  order.fire_time = row.fire_time;
+  order.nominal_time = FormatCivil(row.nominal);
+  order.zone = job.spec.schedule.zone;
+  order.trigger = row.trigger;
+  order.params = job.spec.params;
+  if (!row.params.empty()) {
+    if (auto overrides = s_.decoders.params(row.params); overrides.ok()) {
+      for (auto& [key, value] : *overrides) order.params[key] = value;
+    }
+  }
+  order.checkpoint = row.checkpoint;
+  order.batch_id = row.job_name + "/" + row.occurrence.key;
+  order.on_lost = row.on_lost;
+  const Timeouts& timeouts = job.spec.timeouts;
+  if (timeouts.run != absl::InfiniteDuration()) order.run_timeout = timeouts.run;
+  order.lost_after = timeouts.lost_after;
+  order.cancel_grace = timeouts.cancel_grace;
+  s_.Send(session.stream, std::move(order));
+}
+
+void Runs::SendCancel(LiveRun& run, const std::string& cause) {
+  if (run.cancel_cause.empty()) run.cancel_cause = cause;
+  run.cancel_sent = s_.now.mono;
+  Session* session = s_.FindSession(run.row.executor_id, run.row.registration);
+  if (session != nullptr && session->connected) {
+    s_.Send(session->stream, CancelOrder{{run.row.run_id, run.row.attempt},
+                                         run.row.shard,
+                                         s_.shards[run.row.shard],
+                                         run.cancel_cause});
+  }
+  SetTimer(run);
+}
+
+void Runs::Cancel(LiveRun& run, const std::string& actor, const std::string& reason,
+                  const std::string& command_id) {
+  run.row.cancel_by = actor.empty() ? "operator" : actor;
+  run.row.cancel_reason = reason;
+  if (!command_id.empty()) run.cancel_commands.emplace_back(command_id, s_.now.mono);
+  if (run.phase == RunPhase::kClosing) return;
+  if (run.phase == RunPhase::kWaiting) {
+    AttemptResult result;
+    result.message = "cancelled by " + run.row.cancel_by + (reason.empty() ? "" : ": " + reason);
+    Verdict verdict;
+    verdict.status = RunStatus::kCancelled;
+    verdict.reason = "cancelled";
+    verdict.failed_attempts = run.row.failed_attempts;
+    verdict.lost_attempts = run.row.lost_attempts;
+    LeaveWaiting(run);
+    Close(run, verdict, result);
+    return;
+  }
+  s_.Update(run);
+  if (run.phase == RunPhase::kSent || run.phase == RunPhase::kRunning) {
+    SendCancel(run, "cancelled by " + run.row.cancel_by);
+  }
+}
+
+void Runs::Drop(const std::string& run_id) {
+  LiveRun* run = s_.FindRun(run_id);
+  if (run == nullptr) return;
+  LeaveWaiting(*run);
+  if (Session* session = s_.FindSession(run->row.executor_id, run->row.registration)) {
+    session->runs.erase(run_id);
+  }
+  if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) job->runs.erase(run_id);
+  s_.ForgetUpdate(run_id);
+  s_.runs.erase(run_id);
+}
+
+}  // namespace tidemark

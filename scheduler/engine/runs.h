@@ -1,0 +1,92 @@
+// The life of runs: opened, given to an executor, watched, retried, closed.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_RUNS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_RUNS_H_
+
+#include <map>
+#include <string>
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// What a new run is to be.
+struct RunRequest {
+  Occurrence occurrence;
+  OccurrenceKey key;
+  TriggerType trigger = TriggerType::kSchedule;
+  bool counts_reopening = false;
+  std::string request_id;
+  std::string requested_by;
+  std::string reason;
+  std::string rerun_of;
+  std::string wanted_executor;
+  std::string params;  // JSON object, "" none
+};
+
+// Part of the engine; works on State and nothing else. Not thread-safe.
+class Runs {
+ public:
+  explicit Runs(State& state) : s_(state) {}
+
+  // Records the run, and gives it to an executor in the same flush when it can start at once.
+  // Returns its run_id.
+  std::string Open(JobState& job, const RunRequest& request);
+  // A run that an earlier term left: whether its trigger left the node is not known.
+  void Adopt(ActiveRun row);
+
+  // Gives a waiting run to an executor if it is its turn and one is free.
+  void Advance(LiveRun& run);
+  void AdvanceJob(JobState& job);
+  void AdvanceApp(const std::string& app);
+
+  void OnReport(StreamId stream, const RunReport& report, absl::Duration received);
+  // The run (re)appears in its executor's list of held runs.
+  void OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received);
+  // The executor, in contact under the same registration, does not have the attempt.
+  void OnNotHeld(LiveRun& run, Session& session);
+  // A higher registration of its executor exists and its results are in.
+  void OnProcessGone(LiveRun& run);
+
+  // Ends it: at once when nothing was sent, else by asking the executor.
+  void Cancel(LiveRun& run, const std::string& actor, const std::string& reason,
+              const std::string& command_id);
+
+  void TimersDue();
+  void WriteProgress();
+
+ private:
+  bool ItsTurn(const LiveRun& run, const JobState& job) const;
+  void Assign(LiveRun& run, JobState& job, Session& session);
+  void SendTrigger(const std::string& run_id, int attempt);
+  void Trigger(LiveRun& run, const JobState& job, const Session& session);
+  void SendCancel(LiveRun& run, const std::string& cause);
+  void Wait(LiveRun& run, absl::Duration delay);
+  void LeaveWaiting(LiveRun& run);
+
+  void OnRefused(LiveRun& run, const RefusedReport& refused);
+  void OnStarted(LiveRun& run);
+  void OnProgress(LiveRun& run, const ProgressReport& progress);
+  void NoteLate(StreamId stream, const RunReport& report, const LiveRun* run);
+
+  // Ends the attempt, if `facts` release it: the one way to another attempt or to the run's end.
+  void EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
+                  const AttemptResult& result);
+  void RecordAttempt(const LiveRun& run, Outcome outcome, const std::string& message);
+  void Close(LiveRun& run, const Verdict& verdict, const AttemptResult& result);
+  void OnClosed(const std::string& run_id, const FlushResult& result);
+  void OnOpened(const std::string& run_id, const FlushResult& result);
+  void AcknowledgeOnCommit(const LiveRun& run);
+  void AnswerCancels(LiveRun& run, bool confirmed);
+
+  void SetTimer(LiveRun& run);
+  absl::Duration NextDeadline(const LiveRun& run, const JobState* job) const;
+  void OnTimer(LiveRun& run);
+  void WatchContact(LiveRun& run, const JobState& job);
+  void Drop(const std::string& run_id);
+
+  State& s_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_RUNS_H_

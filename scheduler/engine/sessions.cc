@@ -1,0 +1,278 @@
+// Registration and liveness. Choosing among executors is in session_choice.cc.
+#include "scheduler/engine/sessions.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/id.h"
+#include "common/text.h"
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/gaps.h"
+#include "scheduler/engine/runs.h"
+
+namespace tidemark {
+namespace {
+
+// What is wrong with a Hello, or "".
+std::string Problem(const Hello& hello) {
+  if (std::string p = NameProblem(hello.executor_id); !p.empty()) return "executor_id " + p;
+  if (std::string p = NameProblem(hello.app); !p.empty()) return "app " + p;
+  if (std::string p = NameProblem(hello.ns); !p.empty()) return "namespace " + p;
+  if (!IsUuid(hello.incarnation)) return "incarnation is not a UUID";
+  if (hello.capacity < 1 || hello.capacity > 100000) return "capacity is not within 1..100000";
+  if (hello.handlers.empty()) return "no handler is registered";
+  for (const HandlerInfo& handler : hello.handlers) {
+    if (std::string p = NameProblem(handler.name); !p.empty()) return "a handler's name " + p;
+  }
+  return "";
+}
+
+}  // namespace
+
+void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::Duration received) {
+  if (message.hello.has_value()) OnHello(stream, *message.hello);
+  Session* session = SessionOf(stream);
+  if (session == nullptr) return;
+  session->last_beat = std::max(session->last_beat, received);
+  if (session->registration == 0) return;  // speaks before it is welcomed: said again later
+  for (const RunReport& report : message.reports) s_.run_part->OnReport(stream, report, received);
+  if (message.heartbeat.has_value()) OnHeartbeat(*session, *message.heartbeat, received);
+  if (message.goodbye) {
+    session->draining = true;
+    WriteState(*session, "GONE");
+    session->lost = true;
+  }
+}
+
+Session* Sessions::SessionOf(StreamId stream) {
+  const auto it = s_.streams.find(stream);
+  if (it == s_.streams.end()) return nullptr;
+  ExecutorEntry& entry = s_.executors[it->second];
+  if (entry.current && entry.current->stream == stream) return entry.current.get();
+  if (entry.waiting && entry.waiting->stream == stream) return entry.waiting.get();
+  return nullptr;
+}
+
+void Sessions::Reject(StreamId stream, RejectedMessage::Reason reason, std::string text) {
+  s_.Say(LogLine::Level::kWarn, "executor rejected", {{"reason", text}});
+  s_.Send(stream, RejectedMessage{reason, std::move(text)});
+  s_.out.close.push_back(stream);
+  s_.streams.erase(stream);
+}
+
+void Sessions::OnHello(StreamId stream, const Hello& hello) {
+  if (const std::string problem = Problem(hello); !problem.empty()) {
+    Reject(stream, RejectedMessage::Reason::kInvalid, problem);
+    return;
+  }
+  auto session = std::make_unique<Session>();
+  session->stream = stream;
+  session->hello = hello;
+  session->draining = hello.draining;
+  session->last_beat = s_.now.mono;
+  s_.streams[stream] = hello.executor_id;
+  ExecutorEntry& entry = s_.executors[hello.executor_id];
+  Session* current = entry.current.get();
+  if (current != nullptr && current->connected && current->hello.incarnation != hello.incarnation &&
+      s_.now.mono - current->last_beat < s_.times.lease) {
+    // Two processes with one id: the one that acts keeps acting while it has contact.
+    if (entry.waiting) s_.out.close.push_back(entry.waiting->stream);
+    s_.Send(stream, WaitMessage{"another process with executor id " + hello.executor_id + " (" +
+                                current->hello.host + ") still has contact"});
+    alerts::TwoProcesses(s_, *current, *session);
+    s_.Say(LogLine::Level::kWarn, "two processes with one executor id",
+           {{"executor", hello.executor_id},
+            {"acting", current->hello.host},
+            {"waiting", hello.host}});
+    entry.waiting = std::move(session);
+    return;
+  }
+  if (entry.waiting) s_.out.close.push_back(entry.waiting->stream);
+  entry.waiting = std::move(session);
+  LetNextAct(entry);
+}
+
+// The waiting session registers; what is current is superseded once that is committed.
+void Sessions::LetNextAct(ExecutorEntry& entry) {
+  if (entry.waiting && !entry.waiting->registering) Register(*entry.waiting);
+}
+
+void Sessions::Register(Session& session) {
+  session.registering = true;
+  const Hello& hello = session.hello;
+  ExecutorRegister row;
+  row.session = session.stream;
+  row.executor_id = hello.executor_id;
+  row.incarnation = hello.incarnation;
+  row.claimed = hello.registration;
+  row.app = hello.app;
+  row.ns = hello.ns;
+  row.host = hello.host;
+  row.version = hello.version;
+  row.capacity = hello.capacity;
+  for (const HandlerInfo& handler : hello.handlers) row.handlers.push_back(handler.name);
+  row.labels = hello.labels;
+  row.draining = hello.draining;
+  // One row a key a batch: of two in one flush the later stands.
+  std::erase_if(s_.flush.registers,
+                [&](const ExecutorRegister& r) { return r.executor_id == row.executor_id; });
+  s_.flush.registers.push_back(std::move(row));
+  s_.OnCommit([this, id = hello.executor_id, stream = session.stream](const FlushResult& result) {
+    OnRegistered(id, stream, result);
+  });
+}
+
+void Sessions::OnRegistered(const std::string& executor_id, StreamId stream,
+                            const FlushResult& result) {
+  const auto found = std::find_if(result.registered.begin(), result.registered.end(),
+                                  [&](const ExecutorRegistered& r) { return r.session == stream; });
+  ExecutorEntry& entry = s_.executors[executor_id];
+  if (!entry.waiting || entry.waiting->stream != stream) return;  // closed meanwhile
+  if (found == result.registered.end()) {
+    s_.out.close.push_back(stream);  // comes back by itself
+    entry.waiting.reset();
+    return;
+  }
+  if (found->kind == ExecutorRegistered::Kind::kSuperseded) {
+    Reject(stream, RejectedMessage::Reason::kSuperseded,
+           "a later process registered as " + executor_id + "; this one must not come back");
+    entry.waiting.reset();
+    return;
+  }
+  if (found->kind == ExecutorRegistered::Kind::kOtherApp) {
+    Reject(stream, RejectedMessage::Reason::kAppMismatch,
+           "executor id " + executor_id + " belongs to app " + found->app +
+               "; choose another --executor-id");
+    entry.waiting.reset();
+    return;
+  }
+  entry.waiting->registration = found->registration;
+  Welcome(entry, found->kind == ExecutorRegistered::Kind::kNew);
+}
+
+void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
+  std::unique_ptr<Session> old = std::move(entry.current);
+  entry.current = std::move(entry.waiting);
+  Session& session = *entry.current;
+  session.registering = false;
+  session.last_beat = s_.now.mono;
+  if (old && old->connected) {
+    s_.out.close.push_back(old->stream);
+    s_.streams.erase(old->stream);
+  }
+  if (old && old->registration == session.registration) session.runs = old->runs;
+  s_.Send(session.stream, WelcomeMessage{session.registration, s_.times.beat, s_.times.lease});
+  s_.Say(LogLine::Level::kInfo, "executor registered",
+         {{"executor", session.hello.executor_id},
+          {"app", session.hello.app},
+          {"host", session.hello.host},
+          {"registration", std::to_string(session.registration)}});
+  alerts::OneProcess(s_, session.hello.executor_id);
+  // Results first: only then is anything concluded from the registration.
+  for (const RunReport& report : session.hello.results) {
+    s_.run_part->OnReport(session.stream, report, s_.now.mono);
+  }
+  Reconcile(session);
+  session.hello.results.clear();
+  session.hello.held.clear();
+  s_.gap_part->EvaluateApp(
+      session.hello.app, new_incarnation ? TriggerPoint::kNewIncarnation : TriggerPoint::kExecutor);
+  s_.run_part->AdvanceApp(session.hello.app);
+}
+
+void Sessions::Reconcile(Session& session) {
+  std::set<std::string> held;
+  for (const HeldRun& item : session.hello.held) {
+    LiveRun* run = s_.FindRun(item.attempt.run_id);
+    const bool match = run != nullptr && run->row.attempt == item.attempt.attempt &&
+                       run->row.registration == session.registration;
+    if (!match) {
+      s_.Send(session.stream,
+              CancelOrder{item.attempt, item.shard, s_.shards[item.shard], "it is not live here"});
+      continue;
+    }
+    held.insert(item.attempt.run_id);
+    session.runs.insert(item.attempt.run_id);
+    s_.run_part->OnHeld(*run, item, s_.now.mono);
+    if (run->cancel_sent.has_value() || !run->row.cancel_by.empty()) {
+      run->cancel_sent = absl::ZeroDuration();  // said again at its next deadline
+    }
+  }
+  std::vector<std::string> theirs;
+  for (const auto& [run_id, run] : s_.runs) {
+    if (run.row.executor_id == session.hello.executor_id) theirs.push_back(run_id);
+  }
+  for (const std::string& run_id : theirs) {
+    LiveRun* run = s_.FindRun(run_id);
+    if (run == nullptr || held.contains(run_id)) continue;
+    if (run->row.registration < session.registration) {
+      s_.run_part->OnProcessGone(*run);
+    } else if (run->row.registration == session.registration) {
+      session.runs.insert(run_id);
+      s_.run_part->OnNotHeld(*run, session);
+    }
+  }
+}
+
+void Sessions::OnHeartbeat(Session& session, const Heartbeat& beat, absl::Duration received) {
+  const bool came_free = session.draining && !beat.draining;
+  if (beat.draining && !session.draining) WriteState(session, "DRAINING");
+  session.draining = beat.draining;
+  if (session.lost) {
+    session.lost = false;
+    WriteState(session, beat.draining ? "DRAINING" : "UP");
+  }
+  HeartbeatAckMessage ack;
+  ack.sequence = beat.sequence;
+  for (const HeldRun& item : beat.held) {
+    LiveRun* run = s_.FindRun(item.attempt.run_id);
+    if (run != nullptr && run->row.attempt == item.attempt.attempt &&
+        run->row.registration == session.registration) {
+      s_.run_part->OnHeld(*run, item, received);
+      ack.renewed.push_back(item.attempt);
+    } else {
+      s_.Send(session.stream,
+              CancelOrder{item.attempt, item.shard, s_.shards[item.shard], "it is not live here"});
+    }
+  }
+  s_.Send(session.stream, std::move(ack));
+  if (came_free) s_.run_part->AdvanceApp(session.hello.app);
+}
+
+void Sessions::OnClosed(StreamId stream) {
+  const auto it = s_.streams.find(stream);
+  if (it == s_.streams.end()) return;
+  ExecutorEntry& entry = s_.executors[it->second];
+  s_.streams.erase(it);
+  if (entry.waiting && entry.waiting->stream == stream) {
+    entry.waiting.reset();
+    return;
+  }
+  if (!entry.current || entry.current->stream != stream) return;
+  entry.current->connected = false;
+  s_.Say(LogLine::Level::kInfo, "executor disconnected",
+         {{"executor", entry.current->hello.executor_id}});
+  LetNextAct(entry);
+}
+
+void Sessions::Sweep() {
+  for (auto& [executor_id, entry] : s_.executors) {
+    Session* session = entry.current.get();
+    if (session == nullptr || s_.now.mono - session->last_beat < s_.times.lease) continue;
+    LetNextAct(entry);
+    if (session->lost) continue;
+    session->lost = true;
+    WriteState(*session, session->draining ? "GONE" : "LOST");
+    s_.Say(LogLine::Level::kWarn, "executor silent", {{"executor", executor_id}});
+  }
+}
+
+void Sessions::WriteState(const Session& session, const std::string& state) {
+  std::erase_if(s_.flush.executors, [&](const ExecutorState& row) {
+    return row.executor_id == session.hello.executor_id;
+  });
+  s_.flush.executors.push_back({session.hello.executor_id, session.registration, state});
+}
+
+}  // namespace tidemark

@@ -1,0 +1,47 @@
+// Executors: registration, heartbeats, liveness, and which one gets a run.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
+
+#include <string>
+
+#include "scheduler/engine/state.h"
+
+namespace tidemark {
+
+// Part of the engine; works on State and nothing else. Not thread-safe.
+class Sessions {
+ public:
+  explicit Sessions(State& state) : s_(state) {}
+
+  void OnMessage(StreamId stream, const ExecutorMessage& message, absl::Duration received);
+  void OnClosed(StreamId stream);
+  // Finds executors that fell silent, and lets those that wait for them act.
+  void Sweep();
+
+  // The executor that gets the run, or null when none can take it now.
+  Session* Choose(const LiveRun& run, const JobState& job);
+  // Why Choose finds none, for people.
+  std::string WhyNone(const LiveRun& run, const JobState& job) const;
+  OnLost OnLostFor(const Session& session, const JobSpec& spec) const;
+
+ private:
+  void OnHello(StreamId stream, const Hello& hello);
+  void OnHeartbeat(Session& session, const Heartbeat& beat, absl::Duration received);
+  void Register(Session& session);
+  void OnRegistered(const std::string& executor_id, StreamId stream, const FlushResult& result);
+  void Welcome(ExecutorEntry& entry, bool new_incarnation);
+  void Reconcile(Session& session);
+  void Reject(StreamId stream, RejectedMessage::Reason reason, std::string text);
+  bool Up(const Session& session) const;
+  bool Fits(const Session& session, const LiveRun& run, const JobState& job) const;
+  bool HasSlot(const Session& session, const std::string& handler) const;
+  void WriteState(const Session& session, const std::string& state);
+  Session* SessionOf(StreamId stream);
+  void LetNextAct(ExecutorEntry& entry);
+
+  State& s_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_

@@ -1,0 +1,210 @@
+// All mutable scheduling state of a node during one term, and the collector of effects. The parts
+// of the engine (jobs, gaps, runs, sessions, commands) work on it; none keeps state of its own
+// beside it, so that ending a term is throwing this away.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_STATE_H_
+#define TIDEMARK_SCHEDULER_ENGINE_STATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/id.h"
+#include "scheduler/core/catch_up.h"
+#include "scheduler/core/job.h"
+#include "scheduler/core/time/timeline.h"
+#include "scheduler/engine/effects.h"
+#include "scheduler/engine/timers.h"
+
+namespace tidemark {
+
+// How the engine reads texts that the store keeps for it.
+struct Decoders {
+  std::function<absl::StatusOr<JobSpec>(const std::string& json)> spec;
+  std::function<absl::StatusOr<std::map<std::string, std::string>>(const std::string& json)> params;
+};
+
+// Intervals of the executor session.
+struct SessionTimes {
+  absl::Duration beat = absl::Seconds(5);
+  absl::Duration lease = absl::Seconds(17);  // two lost beats stay, four do not
+};
+
+struct JobState {
+  JobRow row;
+  JobSpec spec;
+  Timeline timeline;
+  std::string error;               // not empty: unusable, nothing is opened
+  std::optional<Occurrence> next;  // what the fire queue waits for
+  std::set<std::string> runs;      // live ones, by run_id: in the order of their making
+  std::string last_executor;
+  // The ledger is asked one question at a time, and only while no write to it is under way.
+  bool asking = false;
+  std::optional<TriggerPoint> ask_again;
+  int writes = 0;            // watermark changes that are pending or in flight
+  uint64_t changes = 0;      // watermark changes committed so far
+  bool late = false;         // had unsettled dates when last looked at
+  std::string told_blocked;  // alert keys already raised in this term
+  std::string told_held;
+
+  bool dated() const { return error.empty() && timeline.dated(); }
+  bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
+};
+
+enum class RunPhase {
+  kOpening,   // its row is being made
+  kWaiting,   // for its turn, an executor, or a back-off
+  kRecorded,  // an executor is chosen; the trigger leaves when that is committed
+  kSent,      // the trigger may have left
+  kRunning,   // the handler was entered
+  kClosing    // its end is being committed
+};
+
+struct LiveRun {
+  ActiveRun row;
+  RunPhase phase = RunPhase::kWaiting;
+  absl::Duration waiting_since;
+  absl::Duration not_before;  // kWaiting: end of the back-off
+  absl::Duration sent_at;
+  absl::Duration started_at;
+  absl::Duration contact;  // last sign of life of this attempt
+  std::optional<absl::Duration> cancel_sent;
+  std::string cancel_cause;  // why the scheduler cancels it; "": it does not
+  bool timed_out = false;    // … for its run timeout
+  bool told_long = false;
+  bool told_waiting = false;
+  bool progress_dirty = false;
+  std::map<std::string, absl::Duration> avoid;  // executors that refused it, until when
+  std::vector<std::pair<std::string, absl::Duration>> cancel_commands;  // id, since
+  std::optional<absl::Duration> timer;  // what the timer queue waits for
+};
+
+struct Session {
+  StreamId stream = 0;
+  Hello hello;
+  int64_t registration = 0;  // 0: not welcomed yet
+  bool connected = true;
+  bool draining = false;
+  bool registering = false;  // its row is being written
+  bool lost = false;         // silent for a lease, and said so in its row
+  absl::Duration last_beat;
+  uint64_t last_used = 0;
+  std::set<std::string> runs;  // with an attempt here that is not released
+};
+
+// An executor_id's process that acts, and one that waits for it to go.
+struct ExecutorEntry {
+  std::unique_ptr<Session> current;
+  std::unique_ptr<Session> waiting;
+};
+
+struct PendingLedger {
+  int64_t job_id = 0;
+  uint64_t changes = 0;  // of the job, when it was asked
+  std::function<void(const LedgerResult&)> then;
+};
+
+class Jobs;
+class Gaps;
+class Runs;
+class Sessions;
+class Commands;
+
+// Not thread-safe: the engine's loop alone touches it.
+struct State {
+  State(Decoders d, Random& r) : decoders(std::move(d)), random(r) {}
+
+  Decoders decoders;
+  Random& random;
+  SessionTimes times;
+  Moment now;
+
+  bool active = false;             // in a term
+  bool holding = false;            // the clock is not trusted: nothing fires
+  absl::Duration eyes_good_since;  // X8
+  std::map<int, Epoch> shards;
+
+  std::unordered_map<int64_t, JobState> jobs;
+  std::unordered_map<std::string, LiveRun> runs;
+  std::map<std::string, ExecutorEntry> executors;        // by executor_id
+  std::unordered_map<StreamId, std::string> streams;     // to executor_id
+  std::map<std::string, std::set<std::string>> waiting;  // app → runs in kWaiting
+
+  TimerQueue<absl::Time, int64_t> fires;               // job_id
+  TimerQueue<absl::Duration, std::string> run_timers;  // run_id
+  absl::Duration next_scan;
+  absl::Duration next_sweep;
+  absl::Duration next_progress;
+  size_t scan_cursor = 0;
+  uint64_t uses = 0;
+
+  // The flush being collected, and what its commit releases.
+  Flush flush;
+  std::vector<std::function<void(const FlushResult&)>> on_commit;
+  std::vector<std::function<void(const FlushResult&)>> in_flight;
+  bool flushing = false;
+  uint64_t next_seq = 1;
+  std::unordered_map<std::string, size_t> update_index;  // run_id → flush.updates
+
+  std::unordered_map<uint64_t, PendingLedger> ledger;
+  uint64_t next_query = 1;
+
+  Effects out;
+
+  Jobs* job_part = nullptr;
+  Gaps* gap_part = nullptr;
+  Runs* run_part = nullptr;
+  Sessions* session_part = nullptr;
+  Commands* command_part = nullptr;
+
+  JobState* FindJob(int64_t job_id) {
+    const auto it = jobs.find(job_id);
+    return it == jobs.end() ? nullptr : &it->second;
+  }
+  LiveRun* FindRun(const std::string& run_id) {
+    const auto it = runs.find(run_id);
+    return it == runs.end() ? nullptr : &it->second;
+  }
+  // The welcomed session of that registration, connected or not.
+  Session* FindSession(const std::string& executor_id, int64_t registration) {
+    const auto it = executors.find(executor_id);
+    if (it == executors.end() || !it->second.current) return nullptr;
+    Session* session = it->second.current.get();
+    return session->registration == registration && registration != 0 ? session : nullptr;
+  }
+
+  void Send(StreamId stream, decltype(Outbound::body) body) {
+    out.messages.push_back({stream, std::move(body)});
+  }
+  void Say(LogLine::Level level, std::string event,
+           std::vector<std::pair<std::string, std::string>> fields) {
+    out.logs.push_back({level, std::move(event), std::move(fields)});
+  }
+  void OnCommit(std::function<void(const FlushResult&)> action) {
+    on_commit.push_back(std::move(action));
+  }
+  // Writes the run's row as it is now; several writes before a flush are one.
+  void Update(const LiveRun& run) {
+    const auto [it, fresh] = update_index.try_emplace(run.row.run_id, flush.updates.size());
+    if (fresh) {
+      flush.updates.push_back({run.row});
+    } else {
+      flush.updates[it->second].run = run.row;
+    }
+  }
+  // Drops a pending write of the row: it is closed instead.
+  void ForgetUpdate(const std::string& run_id);
+  std::string NewId() { return NewRunId(now.lo, random); }
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_STATE_H_
