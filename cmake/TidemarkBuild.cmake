@@ -39,6 +39,14 @@ if(TIDEMARK_SANITIZE)
   # Everything that links our code needs the runtime, generated code included.
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
 endif()
+# What every program has besides its own code: in the ThreadSanitizer build, Abseil's mutexes as it
+# understands them.
+add_library(tidemark_runtime INTERFACE)
+if(TIDEMARK_SANITIZE MATCHES thread)
+  add_library(tidemark_tsan OBJECT ${CMAKE_SOURCE_DIR}/cmake/tsan_runtime.cc)
+  target_link_libraries(tidemark_runtime INTERFACE
+    tidemark_tsan $<TARGET_OBJECTS:tidemark_tsan> absl::synchronization absl::time ${CMAKE_DL_LIBS})
+endif()
 
 # tidemark_library(NAME SOURCES ... DEPS ...): one target a folder; DEPS are public, so that the
 # linker enforces which folder may use which.
@@ -53,7 +61,7 @@ endfunction()
 function(tidemark_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE tidemark_options ${ARG_DEPS})
+  target_link_libraries(${name} PRIVATE tidemark_options tidemark_runtime ${ARG_DEPS})
 endfunction()
 
 include(GoogleTest)
@@ -64,7 +72,8 @@ add_custom_target(sanitized_tests)
 function(tidemark_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;PROPERTIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE tidemark_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE
+    tidemark_options tidemark_runtime ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
