@@ -122,7 +122,7 @@ class Context {
   bool cancelled() const;
   // Why, for people; empty while not cancelled.
   std::string cancel_reason() const;
-  // Waits until cancelled or `timeout` is over; returns cancelled(). Use it in place of a sleep.
+  // Waits until cancelled or `timeout` is over; returns cancelled(). Use it to wait in a handler.
   bool WaitCancelled(std::chrono::milliseconds timeout) const;
   // Runs `callback` once when the run is cancelled (at once when it already is), from another
   // thread. Not after the handler has returned.
@@ -133,8 +133,9 @@ class Context {
   std::optional<std::chrono::milliseconds> TimeLeft() const;
 
   // Reports how far the run is: 0..100 (negative: not said), a checkpoint (≤ 4 KiB; empty: keep the
-  // last one; one that is longer is refused with an exception std::invalid_argument, because a cut
-  // checkpoint would be a wrong one), a message (≤ 1 KiB, cut). Cheap: sent at most once a second.
+  // last one; one that is longer or is not UTF-8 text is ignored with a line in the run's log,
+  // because a cut checkpoint would be a wrong one), a message (≤ 1 KiB, cut). Cheap: sent at most
+  // once a second.
   void Progress(double percent, std::string_view checkpoint = "", std::string_view message = "");
   // Adds a line to the run's log. Never blocks: what the scheduler cannot take in time is dropped
   // with a mark.
@@ -171,7 +172,7 @@ struct HandlerOptions {
   bool interruptible = false;
   // Runs of this handler at once; 0: only the executor's capacity limits.
   uint32_t concurrency = 0;
-  GuardFunction guard;
+  GuardFunction guard = {};
 };
 
 // What happened to a run here, for metrics.
@@ -188,24 +189,25 @@ enum class LogSeverity { kDebug, kInfo, kWarn, kError };
 
 struct ExecutorOptions {
   // "host:port" of at least one scheduler node; the other nodes are learned from it.
-  std::vector<std::string> schedulers;
+  std::vector<std::string> schedulers = {};
   // The group of interchangeable executors that this process belongs to. 1–64 bytes.
-  std::string app;
+  std::string app = {};
   // Unique among all executors and stable over restarts. Default: "<app>-<host name>-<8 hex
   // digits>", the digits made once and kept in the spool folder. Two processes with one id are
   // refused.
-  std::string executor_id;
+  std::string executor_id = {};
   // Runs at once in this process; also the number of threads that call handlers.
   uint32_t capacity = 4;
   // Matched by a job's routing labels.
-  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> labels = {};
   // Folder of results that no scheduler has committed yet; made when it is missing. One process at
   // a time. Default: $XDG_STATE_HOME or ~/.local/state, then /tidemark/<app>.
-  std::string spool_dir;
-  // Over so many bytes of unacknowledged results, new triggers are refused; none is dropped.
-  size_t spool_limit_bytes = 64u << 20;
+  std::string spool_dir = {};
+  // Over so many bytes of unacknowledged results, new triggers are refused; no result is dropped.
+  // At most 8 MiB, so that all of them fit into one message at a reconnect.
+  size_t spool_limit_bytes = 8u << 20;
   // Version of the embedding program, for display. ≤ 64 bytes.
-  std::string version;
+  std::string version = {};
   std::string name_space = "default";
   // After SIGTERM or Stop(), running handlers have so long to end by themselves. Then their
   // contexts are cancelled, and they have `stop_grace` more.
@@ -216,8 +218,8 @@ struct ExecutorOptions {
   bool handle_signals = true;
   // Hooks; called from threads of the executor, must return soon and not throw. Without `log`,
   // lines go to stderr.
-  std::function<void(const RunEvent&)> on_run_event;
-  std::function<void(LogSeverity, std::string_view line)> log;
+  std::function<void(const RunEvent&)> on_run_event = {};
+  std::function<void(LogSeverity, std::string_view line)> log = {};
 };
 
 // Owns connections, threads and the spool. Handle() before Run(); Run() once. Stop() may be called

@@ -1,0 +1,325 @@
+// Links, messages and time; attempts are in session_runs.cc, leaving in session_leave.cc.
+#include "executor/src/session_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/src/proto_time.h"
+#include "executor/src/reports.h"
+
+namespace tidemark::exec {
+namespace {
+
+// Reports of one turn are split into messages of about this size, far below the contract's 16 MiB.
+constexpr size_t kMessageBytes = 1u << 20;
+// Logs wait while so much is on its way: they must not hold up results and heartbeats.
+constexpr size_t kLogWindow = 1u << 20;
+constexpr size_t kUnansweredBeats = 1000;
+constexpr absl::Duration kProgressEvery = absl::Seconds(1);
+
+}  // namespace
+
+SessionCore::SessionCore(CoreOptions options, std::vector<SpooledResult> spooled, Moment now)
+    : options_(std::move(options)),
+      outbox_(options_.resend_every, options_.keep_acknowledged, options_.spool_limit_bytes) {
+  for (SpooledResult& result : spooled) {
+    const AttemptKey key = KeyOf(result.report.attempt());
+    outbox_.AddResult(key, std::move(result.report), "", now.mono);
+    if (result.acknowledged) outbox_.Acknowledge(key, now.mono);
+  }
+}
+
+void SessionCore::OnLinkOpened(LinkId id, Moment now) {
+  if (left_) return;
+  links_.try_emplace(id);
+  SendHello(id, now);
+}
+
+void SessionCore::OnLinkClosed(LinkId id, Moment) { links_.erase(id); }
+
+void SessionCore::OnWritten(LinkId id, size_t bytes) {
+  const auto it = links_.find(id);
+  if (it == links_.end()) return;
+  it->second.outstanding -= std::min(bytes, it->second.outstanding);
+}
+
+void SessionCore::OnMessage(LinkId id, const v1::SchedulerMessage& message, Moment now) {
+  const auto it = links_.find(id);
+  // Bytes of a stream that is closed count no more: an order is valid on its stream alone.
+  if (it == links_.end() || left_) return;
+  Link& link = it->second;
+  if (message.has_welcome()) OnWelcome(id, link, message.welcome(), now);
+  if (message.has_wait()) {
+    link.state = Link::State::kWaiting;
+    link.waited = true;
+    Note(NoteEffect::Kind::kWaiting, id, {}, "", message.wait().message());
+  }
+  if (message.has_rejected()) {
+    OnRejected(id, message.rejected(), now);
+    return;
+  }
+  if (link.state != Link::State::kWelcomed) return;
+  for (const v1::Order& order : message.orders()) OnOrder(id, link, order, now);
+  if (message.has_heartbeat_ack()) OnHeartbeatAck(link, message.heartbeat_ack(), now);
+  StartOrGiveUpQueued(now);
+}
+
+void SessionCore::OnWelcome(LinkId id, Link& link, const v1::Welcome& welcome, Moment now) {
+  // The same node over another address: keep the newer stream, which is the one the node knows.
+  for (auto it = links_.begin(); it != links_.end();) {
+    if (it->first != id && it->second.state == Link::State::kWelcomed &&
+        it->second.node_id == welcome.node_id()) {
+      effects_.push_back(CloseEffect{it->first, id});
+      it = links_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  link.state = Link::State::kWelcomed;
+  // After a Wait the Hello is old: only an answer to a heartbeat proves contact.
+  if (link.waited) link.contact = -absl::InfiniteDuration();
+  link.node_id = welcome.node_id();
+  link.registration = welcome.registration();
+  registration_ = std::max(registration_, welcome.registration());
+  const absl::Duration beat = FromProto(welcome.beat());
+  const absl::Duration lease = FromProto(welcome.lease());
+  if (beat >= absl::Milliseconds(50)) link.beat = beat;
+  if (lease > absl::ZeroDuration()) link.lease = lease;
+  Note(NoteEffect::Kind::kWelcomed, id, {}, "",
+       welcome.node_id() + " registration " + std::to_string(welcome.registration()));
+  effects_.push_back(NodesEffect{{welcome.nodes().begin(), welcome.nodes().end()}});
+  SendHeartbeat(id, link, now);
+  for (const AttemptKey& key : outbox_.Due(absl::InfiniteDuration())) {
+    if (outbox_.Find(key)->refused()) SendRecord(key, now);
+  }
+  for (auto& [key, run] : runs_) {
+    if (run.owner_node == link.node_id && run.progress_pending) SendProgress(key, run, now);
+  }
+}
+
+void SessionCore::OnRejected(LinkId id, const v1::Rejected& rejected, Moment now) {
+  Note(NoteEffect::Kind::kRejected, id, {}, "",
+       v1::Rejected::Reason_Name(rejected.reason()) + ": " + rejected.message());
+  links_.erase(id);
+  effects_.push_back(CloseEffect{id, std::nullopt});
+  rejected_ = true;
+  draining_ = true;
+  RefuseQueued(v1::Refused::DRAINING, "the executor was rejected", now);
+  // Another process may have this one's runs by now: end them at once.
+  CancelAll(CancelCause::kRejected, "a scheduler rejected this executor process");
+  cancel_all_at_ = absl::InfiniteDuration();
+  give_up_at_ = std::min(give_up_at_, now.mono + options_.stop_grace);
+  WatchLeaving(now);
+}
+
+void SessionCore::OnHeartbeatAck(Link& link, const v1::HeartbeatAck& ack, Moment) {
+  absl::Duration sent = -absl::InfiniteDuration();
+  while (!link.beats.empty() && link.beats.front().first <= ack.sequence()) {
+    if (link.beats.front().first == ack.sequence()) sent = link.beats.front().second;
+    link.beats.pop_front();
+  }
+  if (sent == -absl::InfiniteDuration()) return;  // answered before, or never sent
+  link.contact = std::max(link.contact, sent);
+  for (const v1::AttemptRef& ref : ack.renewed()) {
+    const auto it = runs_.find(KeyOf(ref));
+    if (it == runs_.end()) continue;
+    it->second.proven = std::max(it->second.proven, sent);
+    it->second.lease = link.lease;
+    it->second.owner_node = link.node_id;
+  }
+}
+
+v1::HeldRun SessionCore::HeldOf(const AttemptKey& key, const Run& run) const {
+  v1::HeldRun held;
+  SetRef(key, held.mutable_attempt());
+  held.set_shard(run.trigger->shard());
+  *held.mutable_epoch() = run.epoch;
+  held.set_started(run.stage == Stage::kEntered);
+  return held;
+}
+
+void SessionCore::SendHello(LinkId id, Moment now) {
+  Link& link = links_.at(id);
+  v1::ExecutorMessage message;
+  v1::Hello& hello = *message.mutable_hello();
+  hello.set_executor_id(options_.executor_id);
+  hello.set_app(options_.app);
+  hello.set_incarnation(options_.incarnation);
+  hello.set_registration(registration_);
+  for (const HandlerSpec& spec : options_.handlers) {
+    v1::Handler& handler = *hello.add_handlers();
+    handler.set_name(spec.name);
+    handler.set_interruptible(spec.interruptible);
+    handler.set_concurrency(spec.concurrency);
+  }
+  hello.set_capacity(options_.capacity);
+  for (const auto& [name, value] : options_.labels) (*hello.mutable_labels())[name] = value;
+  hello.set_version(options_.version);
+  hello.set_host(options_.host);
+  for (const auto& [key, run] : runs_) *hello.add_held() = HeldOf(key, run);
+  for (const Outbox::Record* record : outbox_.UnacknowledgedResults()) {
+    *hello.add_results() = record->report;
+  }
+  for (const v1::RunReport& report : hello.results()) {
+    outbox_.MarkSent(KeyOf(report.attempt()), now.mono);
+  }
+  hello.set_draining(draining_);
+  hello.set_namespace_(options_.name_space);
+  link.contact = now.mono;
+  const size_t bytes = message.ByteSizeLong();
+  link.outstanding += bytes;
+  effects_.push_back(SendEffect{id, std::move(message), bytes});
+}
+
+void SessionCore::SendHeartbeat(LinkId id, Link& link, Moment now) {
+  FlushLink(id, link);
+  v1::ExecutorMessage message;
+  v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
+  heartbeat.set_sequence(++link.sequence);
+  for (const auto& [key, run] : runs_) *heartbeat.add_held() = HeldOf(key, run);
+  const bool open =
+      !draining_ && spool_writable_ && outbox_.unacknowledged_bytes() < options_.spool_limit_bytes;
+  const size_t used = std::min<size_t>(runs_.size(), options_.capacity);
+  heartbeat.set_free_slots(open ? options_.capacity - static_cast<uint32_t>(used) : 0);
+  heartbeat.set_draining(draining_);
+  link.beats.emplace_back(link.sequence, now.mono);
+  if (link.beats.size() > kUnansweredBeats) link.beats.pop_front();
+  link.next_beat = now.mono + link.beat;
+  const size_t bytes = message.ByteSizeLong();
+  link.outstanding += bytes;
+  effects_.push_back(SendEffect{id, std::move(message), bytes});
+}
+
+void SessionCore::HeartbeatAll(Moment now) {
+  for (auto& [id, link] : links_) {
+    if (link.state == Link::State::kWelcomed) SendHeartbeat(id, link, now);
+  }
+}
+
+void SessionCore::Post(LinkId id, Link& link, v1::RunReport report) {
+  link.pending_bytes += report.ByteSizeLong();
+  *link.pending.add_reports() = std::move(report);
+  if (link.pending_bytes >= kMessageBytes) FlushLink(id, link);
+}
+
+void SessionCore::FlushLink(LinkId id, Link& link) {
+  if (link.pending.reports_size() == 0) return;
+  const size_t bytes = link.pending.ByteSizeLong();
+  link.outstanding += bytes;
+  effects_.push_back(SendEffect{id, std::move(link.pending), bytes});
+  link.pending = {};
+  link.pending_bytes = 0;
+}
+
+std::pair<const LinkId, SessionCore::Link>* SessionCore::FindNode(const std::string& node) {
+  for (auto& entry : links_) {
+    if (entry.second.state == Link::State::kWelcomed && entry.second.node_id == node) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+std::pair<const LinkId, SessionCore::Link>* SessionCore::AnyLink() {
+  for (auto& entry : links_) {
+    if (entry.second.state == Link::State::kWelcomed) return &entry;
+  }
+  return nullptr;
+}
+
+bool SessionCore::Connected(const std::string& node) const {
+  return std::any_of(links_.begin(), links_.end(), [&](const auto& entry) {
+    return entry.second.state == Link::State::kWelcomed && entry.second.node_id == node;
+  });
+}
+
+bool SessionCore::AnyWelcomed() const {
+  return std::any_of(links_.begin(), links_.end(), [](const auto& entry) {
+    return entry.second.state == Link::State::kWelcomed;
+  });
+}
+
+void SessionCore::PostTo(const std::string& node, v1::RunReport report) {
+  if (auto* entry = FindNode(node)) Post(entry->first, entry->second, std::move(report));
+}
+
+void SessionCore::PostAnywhere(const std::string& node, v1::RunReport report) {
+  auto* entry = FindNode(node);
+  if (entry == nullptr) entry = AnyLink();
+  if (entry != nullptr) Post(entry->first, entry->second, std::move(report));
+}
+
+void SessionCore::SendDue(Moment now) {
+  if (!AnyWelcomed()) return;
+  for (const AttemptKey& key : outbox_.Due(now.mono)) SendRecord(key, now);
+}
+
+void SessionCore::SendProgress(const AttemptKey& key, Run& run, Moment now) {
+  auto* entry = FindNode(run.owner_node);
+  if (entry == nullptr || now.mono < run.next_progress) return;
+  Post(entry->first, entry->second, ProgressReport(key, run.trigger->registration(), run.progress));
+  run.progress_pending = false;
+  run.next_progress = now.mono + kProgressEvery;
+}
+
+void SessionCore::SendLogs() {
+  for (auto it = logs_.begin(); it != logs_.end();) {
+    Log& log = it->second;
+    auto* entry = FindNode(log.owner_node);
+    while (entry != nullptr && !log.buffer.empty() &&
+           entry->second.outstanding + entry->second.pending_bytes < kLogWindow) {
+      const uint64_t offset = log.buffer.offset();
+      Post(entry->first, entry->second,
+           LogReport(it->first, log.registration, offset, log.buffer.Take(kMaxLogChunk)));
+    }
+    const bool ended = log.keep_until != absl::InfiniteDuration();
+    it = ended && log.buffer.empty() ? logs_.erase(it) : std::next(it);
+  }
+}
+
+void SessionCore::OnTick(Moment now) {
+  if (left_) return;
+  for (auto& [id, link] : links_) {
+    if (link.state == Link::State::kWelcomed && link.next_beat <= now.mono) {
+      SendHeartbeat(id, link, now);
+    }
+  }
+  StartOrGiveUpQueued(now);
+  WatchRunning(now);
+  SendDue(now);
+  for (const AttemptKey& key : outbox_.Expire(now.mono)) {
+    effects_.push_back(SpoolDeleteEffect{key});
+  }
+  std::erase_if(logs_, [&](const auto& entry) { return entry.second.keep_until <= now.mono; });
+  WatchLeaving(now);
+}
+
+std::vector<Effect> SessionCore::TakeEffects(Moment now) {
+  if (!left_) {
+    SendLogs();
+    WatchLeaving(now);
+  }
+  for (auto& [id, link] : links_) FlushLink(id, link);
+  return std::exchange(effects_, {});
+}
+
+absl::Duration SessionCore::NextWake() const {
+  if (left_) return absl::InfiniteDuration();
+  absl::Duration wake = outbox_.NextExpiry();
+  if (AnyWelcomed()) wake = std::min(wake, outbox_.NextSend());
+  for (const auto& [id, link] : links_) {
+    if (link.state == Link::State::kWelcomed) wake = std::min(wake, link.next_beat);
+  }
+  for (const auto& [key, run] : runs_) wake = std::min(wake, WakeOfRun(run));
+  for (const auto& [key, log] : logs_) wake = std::min(wake, log.keep_until);
+  if (!draining_) return wake;
+  if (runs_.empty()) return std::min(wake, last_end_ + options_.ack_wait);
+  return std::min({wake, cancel_all_at_, give_up_at_});
+}
+
+void SessionCore::Note(NoteEffect::Kind kind, LinkId link, const AttemptKey& key,
+                       std::string handler, std::string detail) {
+  effects_.push_back(NoteEffect{kind, link, key, std::move(handler), std::move(detail)});
+}
+
+}  // namespace tidemark::exec
