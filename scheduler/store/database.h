@@ -142,6 +142,7 @@ class Connection {
   void Abort();
 
  private:
+  friend class SqlTransaction;
   struct Impl;
   explicit Connection(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -1,0 +1,82 @@
+// Every SQL statement of the scheduler's store, by name. Values are always bound. Tables carry no
+// schema: the transaction's search_path has it. Time is always tidemark_now().
+#ifndef TIDEMARK_SCHEDULER_STORE_STATEMENTS_H_
+#define TIDEMARK_SCHEDULER_STORE_STATEMENTS_H_
+
+#include <string_view>
+
+namespace tidemark::sql {
+
+// ---------------------------------------------------------------- migrations
+extern const std::string_view kHasMigrationTable;     // → whether
+extern const std::string_view kAppliedMigrations;     // → version, checksum
+extern const std::string_view kMigrationSettings;     // $1 schema
+extern const std::string_view kLockMigrations;        // $1 schema; until the transaction's end
+extern const std::string_view kCreateSchema;          // script
+extern const std::string_view kCreateMigrationTable;  // script
+extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3 checksum
+
+// ---------------------------------------------------------------- terms
+// $1 node, $2 incarnation, $3 address, $4 version, $5 lease µs, $6 also while another incarnation's
+// lease lasts → the database's time; no row: another has the lease.
+extern const std::string_view kRegisterNode;
+extern const std::string_view kAddFence;  // $1 node, $2 incarnation
+extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
+// Owners whose lease is over and earlier incarnations of $1, but for ($1, $2) → node, incarnation.
+extern const std::string_view kPredecessors;
+extern const std::string_view kFence;  // $1 node, $2 incarnation
+// Takes shards that nobody owns or whose owner is fenced, up to a fair share → shard, epoch.
+extern const std::string_view kClaimShards;   // $1 node, $2 incarnation
+extern const std::string_view kShardsToTake;  // $1 node, $2 incarnation → whether
+// → the database's time; no row: the lease is over.
+extern const std::string_view kRenewLease;    // $1 node, $2 incarnation, $3 lease µs
+extern const std::string_view kFreeShards;    // $1 node, $2 incarnation
+extern const std::string_view kEndLease;      // $1 node, $2 incarnation
+extern const std::string_view kForgetFences;  // fenced long ago, nothing refers to them
+extern const std::string_view kForgetFlushes;
+extern const std::string_view kTimeline;          // → number
+extern const std::string_view kEnsurePartitions;  // → number made
+
+// ---------------------------------------------------------------- reads
+// $1 shards, $2 after this job_id, $3 limit → columns of a job.
+extern const std::string_view kLoadJobs;
+extern const std::string_view kLoadJobsById;  // $1 job ids; deleted ones, too
+extern const std::string_view kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec
+extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
+extern const std::string_view kLedger;        // $1 job ids, $2 dates
+extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
+
+// ---------------------------------------------------------------- flush
+extern const std::string_view kHoldFence;    // $1 node, $2 incarnation → time
+extern const std::string_view kBumpFlush;    // $1 node, $2 incarnation, $3 seq → seq
+extern const std::string_view kSettleFlush;  // $1 node, $2 incarnation → seq, locked
+extern const std::string_view kMakeExecutors;
+extern const std::string_view kLockExecutors;
+extern const std::string_view kKnownIncarnations;
+extern const std::string_view kWriteExecutor;
+extern const std::string_view kAddIncarnation;
+extern const std::string_view kCloseRuns;
+extern const std::string_view kSkipRuns;
+extern const std::string_view kOpenRuns;
+extern const std::string_view kUpdateRuns;
+extern const std::string_view kAddAttempts;
+extern const std::string_view kWriteWatermarks;
+extern const std::string_view kDeleteWatermarks;
+extern const std::string_view kWriteCursors;
+extern const std::string_view kAddSkippedRanges;
+extern const std::string_view kUpdateJobs;
+extern const std::string_view kArchiveWatermarks;
+extern const std::string_view kUpdateExecutors;
+extern const std::string_view kRaiseAlerts;
+extern const std::string_view kResolveAlerts;
+extern const std::string_view kAddAudits;
+extern const std::string_view kFinishCommands;  // … $4 jobs left out
+extern const std::string_view kNamesOfJobs;
+
+// ---------------------------------------------------------------- alerts
+extern const std::string_view kUnloggedAlerts;  // $1 limit; locked
+extern const std::string_view kMarkLogged;      // $1 alert ids
+
+}  // namespace tidemark::sql
+
+#endif  // TIDEMARK_SCHEDULER_STORE_STATEMENTS_H_

@@ -1,0 +1,179 @@
+// Statements of migrations, terms and reads.
+#include "scheduler/store/statements.h"
+
+namespace tidemark::sql {
+
+const std::string_view kHasMigrationTable = "SELECT to_regclass('schema_migration') IS NOT NULL";
+
+const std::string_view kAppliedMigrations =
+    "SELECT version, checksum FROM schema_migration ORDER BY version";
+
+const std::string_view kMigrationSettings =
+    "SELECT set_config('tidemark.schema', $1, true), set_config('statement_timeout', '10min', "
+    "true)";
+
+const std::string_view kLockMigrations =
+    "SELECT pg_advisory_xact_lock(hashtextextended('tidemark schema ' || $1, 0))";
+
+const std::string_view kCreateSchema = R"sql(
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = current_setting('tidemark.schema')) THEN
+    EXECUTE format('CREATE SCHEMA %I', current_setting('tidemark.schema'));
+  END IF;
+END $$)sql";
+
+const std::string_view kCreateMigrationTable = R"sql(
+CREATE TABLE IF NOT EXISTS schema_migration (
+  version     integer PRIMARY KEY,
+  name        text NOT NULL,
+  checksum    text NOT NULL,
+  applied_at  timestamptz NOT NULL
+))sql";
+
+// The wall clock on purpose: the first migration makes tidemark_now() itself.
+const std::string_view kRecordMigration = R"sql(
+INSERT INTO schema_migration (version, name, checksum, applied_at)
+VALUES ($1, $2, $3, tidemark_now()))sql";
+
+const std::string_view kRegisterNode = R"sql(
+INSERT INTO scheduler_node AS n (node_id, incarnation, address, version, lease_until, started_at)
+VALUES ($1, $2::uuid, $3, $4, tidemark_now() + $5::bigint * interval '1 microsecond',
+        tidemark_now())
+ON CONFLICT (node_id) DO UPDATE
+  SET incarnation = EXCLUDED.incarnation, address = EXCLUDED.address, version = EXCLUDED.version,
+      lease_until = tidemark_now() + $5::bigint * interval '1 microsecond',
+      started_at = EXCLUDED.started_at
+  WHERE $6::boolean OR n.lease_until <= tidemark_now()
+RETURNING tidemark_now())sql";
+
+const std::string_view kAddFence =
+    "INSERT INTO node_fence (node_id, incarnation, fenced, created_at)"
+    " VALUES ($1, $2::uuid, false, tidemark_now())";
+
+const std::string_view kAddFlush =
+    "INSERT INTO flush (node_id, incarnation, seq) VALUES ($1, $2::uuid, 0)";
+
+const std::string_view kPredecessors = R"sql(
+SELECT s.node_id, s.incarnation::text
+FROM shard s
+WHERE s.node_id IS NOT NULL AND (s.node_id, s.incarnation) <> ($1::text, $2::uuid)
+  AND NOT EXISTS (SELECT 1 FROM scheduler_node n
+                  WHERE n.node_id = s.node_id AND n.incarnation = s.incarnation
+                    AND n.lease_until > tidemark_now())
+UNION
+SELECT f.node_id, f.incarnation::text
+FROM node_fence f
+WHERE f.node_id = $1::text AND f.incarnation <> $2::uuid AND NOT f.fenced
+ORDER BY 1, 2)sql";
+
+// Waits for every open transaction that holds the row FOR SHARE. A row that is missing is made, so
+// that it is known as fenced for good.
+const std::string_view kFence = R"sql(
+INSERT INTO node_fence AS f (node_id, incarnation, fenced, created_at)
+VALUES ($1, $2::uuid, true, tidemark_now())
+ON CONFLICT (node_id, incarnation) DO UPDATE SET fenced = true WHERE NOT f.fenced)sql";
+
+const std::string_view kClaimShards = R"sql(
+WITH pick AS (
+  SELECT s.shard
+  FROM shard s
+  WHERE s.node_id IS NULL
+     OR EXISTS (SELECT 1 FROM node_fence f
+                WHERE f.node_id = s.node_id AND f.incarnation = s.incarnation AND f.fenced)
+  ORDER BY s.shard
+  LIMIT (SELECT ceil((SELECT count(*) FROM shard)::numeric / greatest(1, count(*)))
+         FROM scheduler_node WHERE lease_until > tidemark_now())
+  FOR UPDATE
+)
+UPDATE shard s SET node_id = $1::text, incarnation = $2::uuid, epoch = s.epoch + 1
+FROM pick WHERE s.shard = pick.shard
+RETURNING s.shard, s.epoch)sql";
+
+const std::string_view kShardsToTake = R"sql(
+SELECT EXISTS (SELECT 1 FROM shard s
+               WHERE s.node_id IS NULL
+                  OR NOT EXISTS (SELECT 1 FROM scheduler_node n
+                                 WHERE n.node_id = s.node_id AND n.incarnation = s.incarnation
+                                   AND n.lease_until > tidemark_now()))
+   AND (SELECT count(*) FROM shard s WHERE s.node_id = $1 AND s.incarnation = $2::uuid)
+       < (SELECT ceil((SELECT count(*) FROM shard)::numeric / greatest(1, count(*)))
+          FROM scheduler_node WHERE lease_until > tidemark_now()))sql";
+
+const std::string_view kRenewLease = R"sql(
+UPDATE scheduler_node n SET lease_until = tidemark_now() + $3::bigint * interval '1 microsecond'
+WHERE n.node_id = $1 AND n.incarnation = $2::uuid AND n.lease_until > tidemark_now()
+  AND NOT EXISTS (SELECT 1 FROM node_fence f
+                  WHERE f.node_id = $1 AND f.incarnation = $2::uuid AND f.fenced)
+RETURNING tidemark_now())sql";
+
+const std::string_view kFreeShards =
+    "UPDATE shard SET node_id = NULL, incarnation = NULL"
+    " WHERE node_id = $1 AND incarnation = $2::uuid";
+
+const std::string_view kEndLease =
+    "DELETE FROM scheduler_node WHERE node_id = $1 AND incarnation = $2::uuid";
+
+const std::string_view kForgetFences = R"sql(
+DELETE FROM node_fence f
+WHERE f.fenced AND f.created_at < tidemark_now() - interval '7 days'
+  AND NOT EXISTS (SELECT 1 FROM shard s
+                  WHERE s.node_id = f.node_id AND s.incarnation = f.incarnation))sql";
+
+const std::string_view kForgetFlushes = R"sql(
+DELETE FROM flush l
+WHERE NOT EXISTS (SELECT 1 FROM node_fence f
+                  WHERE f.node_id = l.node_id AND f.incarnation = l.incarnation))sql";
+
+// Right after a promotion, too; pg_control_checkpoint() would lag until the next checkpoint.
+const std::string_view kTimeline =
+    "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint";
+
+const std::string_view kEnsurePartitions = "SELECT tidemark_ensure_partitions()";
+
+const std::string_view kLoadJobs = R"sql(
+SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
+WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL AND j.job_id > $2::bigint
+ORDER BY j.job_id
+LIMIT $3::bigint)sql";
+
+const std::string_view kLoadJobsById = R"sql(
+SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
+WHERE j.job_id = ANY ($1::bigint[])
+ORDER BY j.job_id)sql";
+
+const std::string_view kLoadVersions = R"sql(
+SELECT v.job_id, v.version, v.valid_from, v.spec
+FROM job_version v
+WHERE v.job_id = ANY ($1::bigint[])
+ORDER BY v.job_id, v.version)sql";
+
+const std::string_view kLoadRuns = R"sql(
+SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
+       biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
+       rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
+       executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
+       cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
+       started_at, attempt_started_at
+FROM active_run
+WHERE shard = ANY ($1::smallint[])
+ORDER BY job_id, kind, occurrence)sql";
+
+const std::string_view kLedger = R"sql(
+SELECT i.job_id, i.biz_date, w.status, w.reason, w.run_id, w.reopened_on, w.reopened
+FROM (SELECT DISTINCT q.job_id, q.biz_date
+      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)) i
+LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
+ORDER BY i.job_id, i.biz_date)sql";
+
+const std::string_view kOpenCommands = R"sql(
+SELECT command_id, job_id, shard, kind, args, actor
+FROM command
+WHERE done_at IS NULL AND shard = ANY ($1::smallint[]) AND command_id <> ALL ($2::uuid[])
+ORDER BY created_at, command_id
+LIMIT $3::bigint)sql";
+
+}  // namespace tidemark::sql
