@@ -34,9 +34,7 @@ std::vector<Row> ReadRows() {
   return rows;
 }
 
-bool Saveable(const Row& row) {
-  return Schedule::Compile(CronSpec(row.expression, row.zone)).ok();
-}
+bool Saveable(const Row& row) { return Schedule::Compile(CronSpec(row.expression, row.zone)).ok(); }
 
 // What the row's chain of fires should be, in its own notation.
 std::string Evaluate(const Row& row) {

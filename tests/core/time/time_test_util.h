@@ -42,16 +42,13 @@ inline absl::Time At(const std::string& text) {
 inline std::string Text(absl::Time time, const absl::TimeZone& zone) {
   std::string text = absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, zone);
   const std::string zero = "+00:00";
-  if (text.size() > zero.size() && text.substr(text.size() - 6) == zero &&
-      zone.name() == "UTC") {
+  if (text.size() > zero.size() && text.substr(text.size() - 6) == zero && zone.name() == "UTC") {
     text.replace(text.size() - 6, 6, "Z");
   }
   return text;
 }
 
-inline absl::CivilDay Day(int year, int month, int day) {
-  return absl::CivilDay(year, month, day);
-}
+inline absl::CivilDay Day(int year, int month, int day) { return absl::CivilDay(year, month, day); }
 
 inline std::string Reason(const absl::Status& status) { return std::string(status.message()); }
 
