@@ -37,14 +37,13 @@ Bill MakeBill(absl::CivilDay biz_date, int number, Random& random) {
 
 // Puts one order into both sides with the difference `kind`, or without one.
 void Plant(const Bill& bill, const DifferenceKind* kind, Random& random, GeneratedBills& out) {
-  Bill ours = bill;
   Bill channel = bill;
   if (kind != nullptr && *kind == DifferenceKind::kAmountDiffers) {
     channel.cents += 1 + Below(random, 5000);
   }
-  if (kind == nullptr || *kind != DifferenceKind::kMissingOurs) out.ours.push_back(ours);
+  if (kind == nullptr || *kind != DifferenceKind::kMissingOurs) out.ours.push_back(bill);
   if (kind == nullptr || *kind != DifferenceKind::kMissingChannel) out.channel.push_back(channel);
-  if (kind != nullptr && *kind == DifferenceKind::kDuplicateOurs) out.ours.push_back(ours);
+  if (kind != nullptr && *kind == DifferenceKind::kDuplicateOurs) out.ours.push_back(bill);
   if (kind != nullptr && *kind == DifferenceKind::kDuplicateChannel) {
     out.channel.push_back(channel);
   }

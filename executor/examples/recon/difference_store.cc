@@ -104,7 +104,7 @@ class DifferenceStore::Impl {
 
   absl::Status FromSqlError(const pqxx::sql_error& e) {
     // 57P01–57P03: the server is going down or coming up; 08: the connection.
-    const std::string state = e.sqlstate();
+    const std::string& state = e.sqlstate();
     const bool away = state.starts_with("57P") || state.starts_with("08");
     if (away) connection_.reset();
     const std::string text = std::string("recon's database: ") + e.what();
