@@ -46,8 +46,7 @@ Ledger BuildLedger(const LedgerInput& input) {
   bool whole = true;  // every date so far is DONE, WAIVED or passed
   for (const Occurrence& due : input.due) {
     LedgerLine line{due, OwnState(input, due.biz_date), std::nullopt};
-    const bool passed = line.state == LedgerState::kExpired && input.accounted_from.has_value() &&
-                        due.biz_date < *input.accounted_from;
+    const bool passed = line.state == LedgerState::kExpired && input.passed.count(due.biz_date) > 0;
     if (line.state == LedgerState::kMissing && input.strict && in_the_way.has_value()) {
       line.state = LedgerState::kBlocked;
       line.blocked_by = in_the_way;

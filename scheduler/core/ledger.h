@@ -30,8 +30,8 @@ struct LedgerInput {
   std::vector<Occurrence> due;                 // oldest first, each date once
   std::map<absl::CivilDay, std::string> rows;  // status of the watermark by date
   std::set<absl::CivilDay> live;               // dates with a row in active_run
-  // First date that is accounted for: dates EXPIRED before it were told once and are passed.
-  std::optional<absl::CivilDay> accounted_from;
+  // Dates that were EXPIRED when the job was first launched: told once, and passed.
+  std::set<absl::CivilDay> passed;
   bool paused = false;  // or disabled
   bool strict = true;
 };

@@ -8,6 +8,7 @@
 #include "common/time_text.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/type_resolver.h"
 #include "google/protobuf/util/type_resolver_util.h"
@@ -192,6 +193,34 @@ absl::StatusOr<JobSpec> DecodeJobSpec(std::string_view json) {
         ToAbsl("the stored definition is not readable: " + status.message().ToString()));
   }
   return JobSpecFromProto(message);
+}
+
+std::string EncodeParams(const std::map<std::string, std::string>& params) {
+  if (params.empty()) return "";
+  google::protobuf::Struct object;
+  for (const auto& [key, value] : params) (*object.mutable_fields())[key].set_string_value(value);
+  std::string json;
+  (void)google::protobuf::util::MessageToJsonString(object, &json);
+  return json;
+}
+
+absl::StatusOr<std::map<std::string, std::string>> DecodeParams(std::string_view json) {
+  std::map<std::string, std::string> params;
+  if (json.empty()) return params;
+  google::protobuf::Struct object;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      google::protobuf::StringPiece(json.data(), json.size()), &object);
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(
+        ToAbsl("the stored parameters are not readable: " + status.message().ToString()));
+  }
+  for (const auto& [key, value] : object.fields()) {
+    if (!value.has_string_value()) {
+      return absl::InvalidArgumentError(ToAbsl("the stored parameter '" + key + "' is no text"));
+    }
+    params[key] = value.string_value();
+  }
+  return params;
 }
 
 std::vector<std::string> JobWarnings(const JobSpec& spec, const Schedule& schedule,

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_RPC_JOB_CODEC_H_
 #define TIDEMARK_SCHEDULER_RPC_JOB_CODEC_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ absl::StatusOr<std::shared_ptr<const Schedule>> CompileJob(
 std::string EncodeJobSpec(const JobSpec& spec);
 // kInvalidArgument when the text is no JobSpec, or one that a bound refuses. Thread-safe.
 absl::StatusOr<JobSpec> DecodeJobSpec(std::string_view json);
+
+// Overrides of a run's parameters as text, and back: a JSON object of texts; "" for none.
+std::string EncodeParams(const std::map<std::string, std::string>& params);
+absl::StatusOr<std::map<std::string, std::string>> DecodeParams(std::string_view json);
 
 // One field that differs.
 struct FieldDiff {

@@ -84,10 +84,9 @@ class SpecReader {
     const bool form = message.nanos() >= 0 && message.nanos() < 1000000000;
     const absl::Duration value = FromProto(message);
     if (!form || value < low || value > high) {
-      Problem(field, (form && value >= absl::ZeroDuration() ? tidemark::FormatDuration(value)
+      Problem(field, (form && value >= absl::ZeroDuration() ? DurationText(value)
                                                             : "a negative or broken duration") +
-                         " is not within " + tidemark::FormatDuration(low) + " to " +
-                         tidemark::FormatDuration(high));
+                         " is not within " + DurationText(low) + " to " + DurationText(high));
       return low;
     }
     return value;

@@ -21,7 +21,7 @@ using Flat = std::map<std::string, std::string>;
 
 std::string MessageText(const Message& message) {
   if (const auto* d = dynamic_cast<const google::protobuf::Duration*>(&message)) {
-    return tidemark::FormatDuration(FromProto(*d));
+    return DurationText(FromProto(*d));
   }
   if (const auto* t = dynamic_cast<const google::protobuf::Timestamp*>(&message)) {
     return FormatInstant(FromProto(*t));

@@ -57,7 +57,7 @@ absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& co
   const SqlParam key_list = std::move(keys).Take();
   const SqlParam value_list = std::move(values).Take();
   CommandState state;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  const auto record = [&](SqlTransaction& tx) -> absl::Status {
     state = CommandState();
     TM_ASSIGN_OR_RETURN(
         const SqlRows made,
@@ -80,6 +80,25 @@ absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& co
                               command.job_name, command.command_id, key_list, value_list})
             .status());
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
+  };
+  absl::Status status = pool_.Transact(record);
+  // Whether it was committed or not, its id makes a second time harmless.
+  if (IsInDoubt(status)) status = pool_.Transact(record);
+  TM_RETURN_IF_ERROR(status);
+  return state;
+}
+
+absl::StatusOr<std::optional<CommandState>> OperatorStore::FindRequest(
+    int64_t job_id, const std::string& request_id) {
+  std::optional<CommandState> state;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    state.reset();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kFindCommand, {std::nullopt, ToParam(job_id), request_id}));
+    if (rows.empty()) return absl::OkStatus();
+    TM_ASSIGN_OR_RETURN(state, ReadCommand(tx, rows, 0));
+    state->existing = true;
+    return absl::OkStatus();
   }));
   return state;
 }

@@ -51,7 +51,8 @@ constexpr std::string_view kCounts =
     "(SELECT count(*) FROM job WHERE deleted_at IS NULL), "
     "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND error <> ''), "
     "(SELECT count(*) FROM active_run), "
-    "(SELECT count(*) FROM alert WHERE resolved_at IS NULL)";
+    "(SELECT count(*) FROM alert WHERE resolved_at IS NULL), "
+    "(SELECT max(version)::text FROM schema_migration)";
 
 OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
   OperatorExecutor e;
@@ -160,6 +161,7 @@ absl::StatusOr<ClusterRows> OperatorStore::Cluster() {
         cluster.jobs_in_error = static_cast<int>(counts.Int(0, 4));
         cluster.live_runs = static_cast<int>(counts.Int(0, 5));
         cluster.open_alerts = static_cast<int>(counts.Int(0, 6));
+        cluster.schema_version = counts.Text(0, 7);
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));

@@ -31,6 +31,8 @@ struct OperatorJob {
   absl::Time created_at;
   absl::Time updated_at;
   int live_runs = 0;
+  // The last date that was EXPIRED when the job was first launched, if any was.
+  std::optional<absl::CivilDay> passed_until;
   struct Version {
     int version = 0;
     absl::Time valid_from;
@@ -77,6 +79,8 @@ struct CommandState {
 struct OperatorRun {
   std::string run_id;
   int64_t job_id = 0;
+  std::string kind;  // of the occurrence: D, F or M
+  std::string occurrence;
   std::string job;
   std::string ns;
   std::string app;

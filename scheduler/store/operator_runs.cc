@@ -9,7 +9,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::string_view kRunColumns =
-    "SELECT run_id, job_id, job_name, namespace, app, handler, job_version, biz_date, "
+    "SELECT run_id, job_id, kind, occurrence, job_name, namespace, app, handler, job_version, "
+    "biz_date, "
     "nominal_time, "
     "fire_time, trigger_type, requested_by, reason, rerun_of, params, status, status_reason, "
     "attempt, lost_attempts, executor_id, executor_host, epoch_timeline, epoch, progress_percent, "
@@ -29,6 +30,8 @@ OperatorRun ReadRun(const SqlRows& rows, int i) {
   int c = 0;
   run.run_id = rows.Text(i, c++);
   run.job_id = rows.Int(i, c++);
+  run.kind = rows.Text(i, c++);
+  run.occurrence = rows.Text(i, c++);
   run.job = rows.Text(i, c++);
   run.ns = rows.Text(i, c++);
   run.app = rows.Text(i, c++);

@@ -15,7 +15,9 @@ namespace {
 constexpr std::string_view kJobColumns =
     "SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.pause_reason, "
     "j.paused_by, j.paused_at, j.error, j.finished, j.ledger_from, j.created_at, j.updated_at, "
-    "(SELECT count(*) FROM active_run a WHERE a.job_id = j.job_id) FROM job j ";
+    "(SELECT count(*) FROM active_run a WHERE a.job_id = j.job_id), "
+    "(SELECT max(biz_date) FROM job_watermark w WHERE w.job_id = j.job_id "
+    " AND w.status = 'EXPIRED' AND w.reason = 'first_launch') FROM job j ";
 
 constexpr std::string_view kVersions =
     "SELECT job_id, version, valid_from, spec FROM job_version WHERE job_id = ANY($1::bigint[]) "
@@ -78,6 +80,7 @@ OperatorJob ReadJob(const SqlRows& rows, int i) {
   job.created_at = rows.Time(i, 13);
   job.updated_at = rows.Time(i, 14);
   job.live_runs = static_cast<int>(rows.Int(i, 15));
+  job.passed_until = rows.OptDate(i, 16);
   return job;
 }
 

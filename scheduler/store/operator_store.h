@@ -48,6 +48,9 @@ class OperatorStore {
   // Records an order and its audit row. An order of that job with the same request_id, or the same
   // command_id, is returned instead, as it stands.
   absl::StatusOr<CommandState> AddCommand(const OperatorCommand& command);
+  // The order of that job with that request_id, if there is one.
+  absl::StatusOr<std::optional<CommandState>> FindRequest(int64_t job_id,
+                                                          const std::string& request_id);
   // Those of `command_ids` that are carried out or refused.
   absl::StatusOr<std::vector<CommandState>> DoneCommands(
       const std::vector<std::string>& command_ids);

@@ -1,0 +1,54 @@
+// Definitions of jobs for operators: apply, look, next fires.
+#ifndef TIDEMARK_SCHEDULER_RPC_OPERATOR_JOBS_H_
+#define TIDEMARK_SCHEDULER_RPC_OPERATOR_JOBS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/clock.h"
+#include "common/id.h"
+#include "scheduler/rpc/operator_job.h"
+#include "scheduler/store/operator_store.h"
+#include "tidemark/v1/operator.pb.h"
+
+namespace tidemark {
+
+// Answers requests; blocks for the database. Thread-safe, without state. What it is given must
+// outlive it.
+class OperatorJobs {
+ public:
+  OperatorJobs(OperatorStore& store, Clock& clock, Random& random)
+      : store_(store), clock_(clock), random_(random) {}
+
+  // `changed`: something was written, the engine should look.
+  absl::Status Apply(const v1::ApplyJobsRequest& request, v1::ApplyJobsResponse* response,
+                     bool* changed);
+  absl::Status List(const v1::ListJobsRequest& request, v1::ListJobsResponse* response);
+  absl::Status Get(const v1::GetJobRequest& request, v1::Job* response);
+  absl::Status Next(const v1::NextFiresRequest& request, v1::NextFiresResponse* response);
+
+ private:
+  // A requested job, checked, beside what is stored of that name.
+  struct Draft {
+    JobSpec spec;
+    std::shared_ptr<const Schedule> schedule;
+    std::optional<LoadedJob> current;
+    v1::AppliedJob applied;
+  };
+
+  absl::StatusOr<std::vector<Draft>> ReadDrafts(const v1::ApplyJobsRequest& request);
+  absl::Status CheckAfter(const std::vector<Draft>& drafts);
+  absl::Status Compare(Draft* draft, absl::Time now);
+  absl::Status AddWarnings(Draft* draft, absl::Time now);
+  std::vector<JobWrite> Writes(const std::vector<Draft>& drafts);
+
+  OperatorStore& store_;
+  Clock& clock_;
+  Random& random_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_RPC_OPERATOR_JOBS_H_

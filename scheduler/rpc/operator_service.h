@@ -1,0 +1,110 @@
+// The operator service over gRPC: thin, all knowledge is in the parts that it calls.
+#ifndef TIDEMARK_SCHEDULER_RPC_OPERATOR_SERVICE_H_
+#define TIDEMARK_SCHEDULER_RPC_OPERATOR_SERVICE_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/id.h"
+#include "scheduler/rpc/operator_jobs.h"
+#include "scheduler/rpc/operator_lists.h"
+#include "scheduler/rpc/operator_orders.h"
+#include "scheduler/rpc/operator_waiter.h"
+#include "scheduler/rpc/operator_workers.h"
+#include "scheduler/store/operator_store.h"
+#include "tidemark/v1/operator.grpc.pb.h"
+
+namespace tidemark {
+
+struct OperatorServiceOptions {
+  int workers = 4;                                  // as many as the store has connections
+  size_t queue = 256;                               // requests that wait for a worker
+  absl::Duration order_timeout = absl::Seconds(5);  // then the answer is `queued`
+};
+
+// Requests are carried out by worker threads; orders then wait without one. Thread-safe. What it
+// is given must outlive it and be thread-safe.
+class OperatorService : public v1::OperatorService::CallbackService {
+ public:
+  // `poke`: called after orders were recorded, from worker threads; must return soon.
+  OperatorService(OperatorStore& store, std::function<void()> poke, Clock& clock, Random& random,
+                  OperatorServiceOptions options = {});
+  ~OperatorService() override;  // stops
+
+  // Answers what waits and refuses what comes. Call it before the gRPC server is shut down, which
+  // waits for open requests.
+  void Stop();
+  // This process has carried out orders: their askers need not wait for the next look.
+  void NudgeOrders() { waiter_.Nudge(); }
+
+  grpc::ServerUnaryReactor* ApplyJobs(grpc::CallbackServerContext* context,
+                                      const v1::ApplyJobsRequest* request,
+                                      v1::ApplyJobsResponse* response) override;
+  grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
+                                     const v1::ListJobsRequest* request,
+                                     v1::ListJobsResponse* response) override;
+  grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
+                                   const v1::GetJobRequest* request, v1::Job* response) override;
+  grpc::ServerUnaryReactor* NextFires(grpc::CallbackServerContext* context,
+                                      const v1::NextFiresRequest* request,
+                                      v1::NextFiresResponse* response) override;
+  grpc::ServerUnaryReactor* TriggerJob(grpc::CallbackServerContext* context,
+                                       const v1::TriggerJobRequest* request,
+                                       v1::TriggerJobResponse* response) override;
+  grpc::ServerUnaryReactor* PauseJob(grpc::CallbackServerContext* context,
+                                     const v1::PauseJobRequest* request,
+                                     v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* ResumeJob(grpc::CallbackServerContext* context,
+                                      const v1::ResumeJobRequest* request,
+                                      v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteJob(grpc::CallbackServerContext* context,
+                                      const v1::DeleteJobRequest* request,
+                                      v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* ListRuns(grpc::CallbackServerContext* context,
+                                     const v1::ListRunsRequest* request,
+                                     v1::ListRunsResponse* response) override;
+  grpc::ServerUnaryReactor* GetRun(grpc::CallbackServerContext* context,
+                                   const v1::GetRunRequest* request, v1::Run* response) override;
+  grpc::ServerUnaryReactor* CancelRun(grpc::CallbackServerContext* context,
+                                      const v1::CancelRunRequest* request,
+                                      v1::CancelRunResponse* response) override;
+  grpc::ServerUnaryReactor* RerunRun(grpc::CallbackServerContext* context,
+                                     const v1::RerunRunRequest* request,
+                                     v1::TriggerJobResponse* response) override;
+  grpc::ServerUnaryReactor* ListWatermarks(grpc::CallbackServerContext* context,
+                                           const v1::ListWatermarksRequest* request,
+                                           v1::ListWatermarksResponse* response) override;
+  grpc::ServerUnaryReactor* ListExecutors(grpc::CallbackServerContext* context,
+                                          const v1::ListExecutorsRequest* request,
+                                          v1::ListExecutorsResponse* response) override;
+  grpc::ServerUnaryReactor* ListAlerts(grpc::CallbackServerContext* context,
+                                       const v1::ListAlertsRequest* request,
+                                       v1::ListAlertsResponse* response) override;
+  grpc::ServerUnaryReactor* ClusterStatus(grpc::CallbackServerContext* context,
+                                          const v1::ClusterStatusRequest* request,
+                                          v1::ClusterStatusResponse* response) override;
+
+ private:
+  // Runs `work` on a worker and ends the request with its status.
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
+                                   std::function<absl::Status()> work);
+  // Records an order on a worker, waits for its end, and lets `fill` write the answer: with the
+  // state, or with null when it is still queued.
+  grpc::ServerUnaryReactor* Order(grpc::CallbackServerContext* context,
+                                  std::function<absl::StatusOr<CommandState>()> record,
+                                  std::function<void(const CommandState*, bool existing)> fill);
+
+  const std::function<void()> poke_;
+  const OperatorServiceOptions options_;
+  OperatorJobs jobs_;
+  OperatorOrders orders_;
+  OperatorLists lists_;
+  OperatorWaiter waiter_;
+  OperatorWorkers workers_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_RPC_OPERATOR_SERVICE_H_
