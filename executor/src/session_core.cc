@@ -43,6 +43,11 @@ void SessionCore::OnWritten(LinkId id, size_t bytes) {
   it->second.outstanding -= std::min(bytes, it->second.outstanding);
 }
 
+void SessionCore::OnSpoolHealth(bool writable, std::string_view problem) {
+  spool_writable_ = writable;
+  spool_problem_ = problem;
+}
+
 void SessionCore::OnMessage(LinkId id, const v1::SchedulerMessage& message, Moment now) {
   const auto it = links_.find(id);
   // Bytes of a stream that is closed count no more: an order is valid on its stream alone.

@@ -124,8 +124,8 @@ class Context {
   std::string cancel_reason() const;
   // Waits until cancelled or `timeout` is over; returns cancelled(). Use it to wait in a handler.
   bool WaitCancelled(std::chrono::milliseconds timeout) const;
-  // Runs `callback` once when the run is cancelled (at once when it already is), from another
-  // thread. Not after the handler has returned.
+  // Runs `callback` once when the run is cancelled (at once when it already is), from another thread.
+  // It must return soon, and may still be running when the handler returns: let it own what it uses.
   void OnCancel(std::function<void()> callback);
   // Cancels this run from within; it ends as failed, to be retried, with `reason`.
   void Cancel(std::string reason);

@@ -1,0 +1,50 @@
+// The agent's file: which commands it runs as handlers.
+#ifndef TIDEMARK_EXECUTOR_AGENT_AGENT_CONFIG_H_
+#define TIDEMARK_EXECUTOR_AGENT_AGENT_CONFIG_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace tidemark::agent {
+
+struct CommandConfig {
+  std::string name;
+  std::vector<std::string> command;  // program and arguments; no shell
+  std::string workdir;               // "": the agent's own
+  std::string user;                  // "": the agent's own
+  std::map<std::string, std::string> env;
+  absl::Duration timeout = absl::InfiniteDuration();
+  // Between TERM and KILL to the process group. Shorter than the jobs' cancel grace (30 s).
+  absl::Duration kill_grace = absl::Seconds(10);
+  uint32_t concurrency = 0;  // 0: only the capacity limits
+  // Exit codes but 0. With retry_on only these are retried; those of no_retry_on never.
+  std::set<int> retry_on;
+  std::set<int> no_retry_on;
+};
+
+struct AgentConfig {
+  std::string app;
+  std::vector<std::string> schedulers;
+  std::string executor_id;
+  std::string name_space = "default";
+  std::string spool_dir;
+  uint32_t capacity = 4;
+  std::map<std::string, std::string> labels;
+  absl::Duration drain_timeout = absl::Seconds(60);
+  std::vector<CommandConfig> handlers;
+};
+
+// `name` is what errors call the file. INVALID_ARGUMENT: "name:line: what is wrong", with the key
+// that was probably meant when one is unknown.
+absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, const std::string& name);
+absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
+
+}  // namespace tidemark::agent
+
+#endif  // TIDEMARK_EXECUTOR_AGENT_AGENT_CONFIG_H_
