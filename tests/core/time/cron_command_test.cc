@@ -17,7 +17,7 @@ struct Result {
   std::string out, err;
 };
 
-Result Run(CronOptions options, bool explain = false) {
+Result Invoke(CronOptions options, bool explain = false) {
   options.now = At("2026-01-01T00:00:00Z");
   std::ostringstream out, err;
   const int code = explain ? RunCronExplain(options, out, err) : RunCronNext(options, out, err);
@@ -36,7 +36,7 @@ TEST(CronCommand, JsonListsFiresWithTheZonesOffset) {
   options.count = 2;
   options.json = true;
   options.from = "2026-11-28T01:00:00+08:00";
-  const Result result = Run(options);
+  const Result result = Invoke(options);
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out,
             "{\"fires\": [\"2026-11-29T01:00:00+08:00\", \"2026-11-30T01:00:00+08:00\"], "
@@ -46,37 +46,37 @@ TEST(CronCommand, JsonListsFiresWithTheZonesOffset) {
 TEST(CronCommand, NeverIsSaid) {
   CronOptions options = Options("0 0 0 1 1 ? 2027", "UTC");
   options.json = true;
-  EXPECT_THAT(Run(options).out, HasSubstr("[\"2027-01-01T00:00:00Z\"], \"never\": true"));
+  EXPECT_THAT(Invoke(options).out, HasSubstr("[\"2027-01-01T00:00:00Z\"], \"never\": true"));
   options.json = false;
-  EXPECT_THAT(Run(options).out, HasSubstr("2027-01-01T00:00:00Z  Fri\nnever again\n"));
+  EXPECT_THAT(Invoke(options).out, HasSubstr("2027-01-01T00:00:00Z  Fri\nnever again\n"));
   options.expression = "0 0 0 30 2 ?";
   options.json = true;
-  EXPECT_THAT(Run(options).out, HasSubstr("\"fires\": [], \"never\": true"));
+  EXPECT_THAT(Invoke(options).out, HasSubstr("\"fires\": [], \"never\": true"));
 }
 
 TEST(CronCommand, ExplainHasWordsAndWarnings) {
   CronOptions options = Options("0 30 2 ? * 2-6", "America/New_York");
-  const Result table = Run(options, true);
+  const Result table = Invoke(options, true);
   EXPECT_THAT(table.out, HasSubstr("fires    at 02:30 on MON–FRI\n"));
   EXPECT_THAT(table.out, HasSubstr("warning: weekday numbers"));
   options.json = true;
-  EXPECT_THAT(Run(options, true).out, HasSubstr("\"words\": \"at 02:30 on MON–FRI\""));
+  EXPECT_THAT(Invoke(options, true).out, HasSubstr("\"words\": \"at 02:30 on MON–FRI\""));
 }
 
 TEST(CronCommand, RefusalsExitWithTwoAndTheReason) {
-  EXPECT_EQ(Run(Options("0 *5 * * * ?", "UTC")).code, 2);
-  EXPECT_THAT(Run(Options("0 *5 * * * ?", "UTC")).err, HasSubstr("minutes field, offset 3"));
-  EXPECT_EQ(Run(Options("0 *5 * * * ?", "UTC")).out, "");
-  EXPECT_THAT(Run(Options("0 0 1 * * ?", "Mars")).err, HasSubstr("unknown zone \"Mars\""));
+  EXPECT_EQ(Invoke(Options("0 *5 * * * ?", "UTC")).code, 2);
+  EXPECT_THAT(Invoke(Options("0 *5 * * * ?", "UTC")).err, HasSubstr("minutes field, offset 3"));
+  EXPECT_EQ(Invoke(Options("0 *5 * * * ?", "UTC")).out, "");
+  EXPECT_THAT(Invoke(Options("0 0 1 * * ?", "Mars")).err, HasSubstr("unknown zone \"Mars\""));
   CronOptions options = Options("0 0 1 * * ?", "UTC");
   options.from = "yesterday";
-  EXPECT_THAT(Run(options).err, HasSubstr("--from"));
+  EXPECT_THAT(Invoke(options).err, HasSubstr("--from"));
   options.from.clear();
   options.count = 0;
-  EXPECT_EQ(Run(options).code, 2);
+  EXPECT_EQ(Invoke(options).code, 2);
   options.count = 1;
   options.dialect = "unix";
-  EXPECT_THAT(Run(options).err, HasSubstr("quartz, spring or vixie"));
+  EXPECT_THAT(Invoke(options).err, HasSubstr("quartz, spring or vixie"));
 }
 
 TEST(CronCommand, TheDialectCanBeStated) {
@@ -84,7 +84,7 @@ TEST(CronCommand, TheDialectCanBeStated) {
   options.dialect = "spring";
   options.count = 1;
   options.json = true;
-  EXPECT_THAT(Run(options).out, HasSubstr("2026-01-05"));  // a Monday
+  EXPECT_THAT(Invoke(options).out, HasSubstr("2026-01-05"));  // a Monday
 }
 
 }  // namespace
