@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/core/db_clock.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/store/database.h"
 
@@ -42,13 +43,6 @@ struct TermInfo {
   uint32_t timeline = 1;    // of PostgreSQL; 1 when the role may not ask
 };
 
-// The database's clock, between two readings of our monotonic one (Clock::Monotonic).
-struct ClockSample {
-  absl::Time db;
-  absl::Duration sent_mono;
-  absl::Duration received_mono;
-};
-
 // What the store tells. Called from its threads, one call at a time, each as soon as it is known;
 // must return soon (hand over to a queue) and may call Submit, Query and PokeCommands, not Stop.
 // Within a term the order is OnTermStarted, everything else, OnTermEnded; nothing of a term comes
@@ -64,6 +58,7 @@ class StoreListener {
   virtual void OnLedger(LedgerResult result) = 0;
   virtual void OnCommands(std::vector<Command> commands) = 0;  // each once a term, oldest first
   virtual void OnClockSample(const ClockSample& sample) = 0;   // also between terms
+  virtual void OnAlertsRaised() {}  // a flush with alerts was committed: channels may look
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

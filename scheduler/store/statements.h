@@ -18,7 +18,8 @@ extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3
 
 // ---------------------------------------------------------------- terms
 // $1 node, $2 incarnation, $3 address, $4 version, $5 lease µs, $6 also while another incarnation's
-// lease lasts → the database's time; no row: another has the lease.
+// lease lasts, $7 an incarnation that may always be replaced → the database's time; no row:
+// another has the lease.
 extern const std::string_view kRegisterNode;
 extern const std::string_view kAddFence;  // $1 node, $2 incarnation
 extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
@@ -45,6 +46,7 @@ extern const std::string_view kLoadVersions;  // $1 job ids → job_id, version,
 extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
 extern const std::string_view kLedger;        // $1 job ids, $2 dates
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
+extern const std::string_view kStillOpen;     // $1 command ids
 
 // ---------------------------------------------------------------- flush
 extern const std::string_view kHoldFence;    // $1 node, $2 incarnation → time

@@ -43,7 +43,7 @@ ON CONFLICT (node_id) DO UPDATE
   SET incarnation = EXCLUDED.incarnation, address = EXCLUDED.address, version = EXCLUDED.version,
       lease_until = tidemark_now() + $5::bigint * interval '1 microsecond',
       started_at = EXCLUDED.started_at
-  WHERE $6::boolean OR n.lease_until <= tidemark_now()
+  WHERE $6::boolean OR n.incarnation = $7::uuid OR n.lease_until <= tidemark_now()
 RETURNING tidemark_now())sql";
 
 const std::string_view kAddFence =
@@ -175,5 +175,8 @@ FROM command
 WHERE done_at IS NULL AND shard = ANY ($1::smallint[]) AND command_id <> ALL ($2::uuid[])
 ORDER BY created_at, command_id
 LIMIT $3::bigint)sql";
+
+const std::string_view kStillOpen =
+    "SELECT command_id FROM command WHERE command_id = ANY ($1::uuid[]) AND done_at IS NULL";
 
 }  // namespace tidemark::sql

@@ -1,0 +1,56 @@
+// The threads that bring operators' orders.
+#ifndef TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
+#define TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "common/mutex.h"
+#include "scheduler/engine/ports.h"
+#include "scheduler/store/session.h"
+#include "scheduler/store/state_log.h"
+#include "scheduler/store/term.h"
+
+namespace tidemark {
+
+// Reads the orders of `shards` that are not done, each once a term: at a poke, at a notification,
+// and each `command_poll` (a notification may be lost, and LISTEN may not be possible). Owns two
+// threads, one that reads and one that listens, and their connections.
+class CommandFeed {
+ public:
+  CommandFeed(const StoreOptions& options, Term* term, std::map<int, Epoch> shards);
+  ~CommandFeed();
+
+  void Poke();  // any thread
+
+ private:
+  void Read();
+  void Listen();
+  absl::Status ReadOnce();
+  absl::Status ListenOnce(bool* listening);
+  bool Stopped();
+
+  const absl::Duration poll_;
+  const absl::Duration max_backoff_;
+  Term* const term_;
+  const std::string shards_;     // array literal; "{}": owns none
+  std::set<std::string> known_;  // ids delivered in this term and not seen done; reader's thread
+  Session session_;
+  Session listen_session_;
+  StateLog log_{"reading commands"};
+  StateLog listen_log_{"listening for commands (the poll goes on)"};
+  Signal wake_;
+  Signal listen_wake_;
+  Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread reader_;
+  std::thread listener_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_

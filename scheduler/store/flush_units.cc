@@ -1,0 +1,113 @@
+#include "scheduler/store/flush_units.h"
+
+#include <string_view>
+
+#include "common/status.h"
+#include "scheduler/store/database.h"
+
+namespace tidemark {
+namespace {
+
+FlushUnit OfJob(int64_t job_id) { return {job_id, ""}; }
+FlushUnit Other(std::string_view kind, const std::string& key) {
+  return {0, std::string(kind) + " " + key};
+}
+
+FlushUnit UnitOf(const ExecutorRegister& r) { return Other("executor", r.executor_id); }
+FlushUnit UnitOf(const RunClose& c) { return OfJob(c.run.occurrence.job_id); }
+FlushUnit UnitOf(const RunSkip& s) { return OfJob(s.run.occurrence.job_id); }
+FlushUnit UnitOf(const RunOpen& o) { return OfJob(o.run.occurrence.job_id); }
+FlushUnit UnitOf(const RunUpdate& u) { return OfJob(u.run.occurrence.job_id); }
+FlushUnit UnitOf(const AttemptEnd& a) { return OfJob(a.job_id); }
+FlushUnit UnitOf(const WatermarkWrite& w) { return OfJob(w.job_id); }
+FlushUnit UnitOf(const CursorWrite& c) { return OfJob(c.job_id); }
+FlushUnit UnitOf(const SkippedRange& s) { return OfJob(s.job_id); }
+FlushUnit UnitOf(const JobUpdate& j) { return OfJob(j.job_id); }
+FlushUnit UnitOf(const ExecutorState& e) { return Other("executor", e.executor_id); }
+FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
+FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
+FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
+FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
+
+// Calls `visit` with each list's member pointer: the one place that names them all.
+template <typename Visit>
+void ForEachList(const Visit& visit) {
+  visit(&Flush::registers);
+  visit(&Flush::closes);
+  visit(&Flush::skips);
+  visit(&Flush::opens);
+  visit(&Flush::updates);
+  visit(&Flush::attempts);
+  visit(&Flush::watermarks);
+  visit(&Flush::cursors);
+  visit(&Flush::skipped);
+  visit(&Flush::jobs);
+  visit(&Flush::executors);
+  visit(&Flush::alerts);
+  visit(&Flush::resolves);
+  visit(&Flush::audits);
+  visit(&Flush::commands);
+}
+
+class Search {
+ public:
+  Search(const Flush& flush, const std::function<absl::Status(const Flush&)>& probe,
+         std::map<FlushUnit, absl::Status>* culprits)
+      : flush_(flush), probe_(probe), culprits_(culprits) {}
+
+  // Takes in as much of `units` as can be written together with what was taken in before.
+  absl::Status Accept(const std::vector<FlushUnit>& units) {
+    std::set<FlushUnit> tried = good_;
+    tried.insert(units.begin(), units.end());
+    const absl::Status status = probe_(Select(flush_, tried));
+    if (status.ok()) {
+      good_ = std::move(tried);
+      return status;
+    }
+    if (!IsDataError(status)) return status;
+    if (units.size() == 1) {
+      culprits_->emplace(units.front(), status);
+      return absl::OkStatus();
+    }
+    const auto middle = units.begin() + static_cast<std::ptrdiff_t>(units.size() / 2);
+    TM_RETURN_IF_ERROR(Accept({units.begin(), middle}));
+    return Accept({middle, units.end()});
+  }
+
+ private:
+  const Flush& flush_;
+  const std::function<absl::Status(const Flush&)>& probe_;
+  std::map<FlushUnit, absl::Status>* const culprits_;
+  std::set<FlushUnit> good_;
+};
+
+}  // namespace
+
+std::vector<FlushUnit> UnitsOf(const Flush& flush) {
+  std::set<FlushUnit> units;
+  ForEachList([&](auto list) {
+    for (const auto& element : flush.*list) units.insert(UnitOf(element));
+  });
+  return {units.begin(), units.end()};
+}
+
+Flush Select(const Flush& flush, const std::set<FlushUnit>& units) {
+  Flush part;
+  part.seq = flush.seq;
+  ForEachList([&](auto list) {
+    for (const auto& element : flush.*list) {
+      if (units.count(UnitOf(element)) > 0) (part.*list).push_back(element);
+    }
+  });
+  return part;
+}
+
+absl::Status FindCulprits(const Flush& flush,
+                          const std::function<absl::Status(const Flush&)>& probe,
+                          std::map<FlushUnit, absl::Status>* culprits) {
+  const std::vector<FlushUnit> units = UnitsOf(flush);
+  if (units.empty()) return absl::OkStatus();
+  return Search(flush, probe, culprits).Accept(units);
+}
+
+}  // namespace tidemark

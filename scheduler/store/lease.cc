@@ -1,0 +1,101 @@
+#include "scheduler/store/lease.h"
+
+#include "common/status.h"
+#include "scheduler/store/statements.h"
+
+namespace tidemark {
+namespace {
+
+SqlParam Micros(absl::Duration d) { return ToParam(absl::ToInt64Microseconds(d)); }
+
+}  // namespace
+
+absl::StatusOr<absl::Time> RegisterNode(Connection& connection, const NodeFacts& node,
+                                        bool replace_live, const std::string& last_own) {
+  absl::Time now;
+  const Owner& owner = node.owner;
+  TM_RETURN_IF_ERROR(connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(
+        const SqlRows rows,
+        transaction.Run(sql::kRegisterNode,
+                        {owner.node_id, owner.incarnation, node.address, node.version,
+                         Micros(node.lease), ToParam(replace_live), NullIfEmpty(last_own)}));
+    if (rows.empty()) {
+      return absl::FailedPreconditionError(
+          "another process runs as node " + owner.node_id +
+          " on this database: give each scheduler an id of its own, or stop the other");
+    }
+    now = rows.Time(0, 0);
+    TM_RETURN_IF_ERROR(
+        transaction.Run(sql::kAddFence, {owner.node_id, owner.incarnation}).status());
+    return transaction.Run(sql::kAddFlush, {owner.node_id, owner.incarnation}).status();
+  }));
+  return now;
+}
+
+absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Owner& owner) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                      connection.RunOne(sql::kPredecessors, {owner.node_id, owner.incarnation}));
+  std::vector<Owner> owners;
+  for (int i = 0; i < rows.size(); ++i) owners.push_back({rows.Text(i, 0), rows.Text(i, 1)});
+  return owners;
+}
+
+absl::Status Fence(Connection& connection, const Owner& predecessor) {
+  return connection.RunOne(sql::kFence, {predecessor.node_id, predecessor.incarnation}).status();
+}
+
+absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner) {
+  std::map<int, uint64_t> shards;
+  TM_RETURN_IF_ERROR(connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
+    TM_RETURN_IF_ERROR(HoldFence(transaction, owner).status());
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        transaction.Run(sql::kClaimShards, {owner.node_id, owner.incarnation}));
+    for (int i = 0; i < rows.size(); ++i) {
+      shards[static_cast<int>(rows.Int(i, 0))] = static_cast<uint64_t>(rows.Int(i, 1));
+    }
+    return absl::OkStatus();
+  }));
+  return shards;
+}
+
+absl::StatusOr<bool> ShardsToTake(Connection& connection, const Owner& owner) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                      connection.RunOne(sql::kShardsToTake, {owner.node_id, owner.incarnation}));
+  return rows.Bool(0, 0);
+}
+
+absl::StatusOr<std::optional<absl::Time>> RenewLease(Connection& connection, const Owner& owner,
+                                                     absl::Duration lease) {
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows rows,
+      connection.RunOne(sql::kRenewLease, {owner.node_id, owner.incarnation, Micros(lease)}));
+  if (rows.empty()) return std::optional<absl::Time>();
+  return std::optional<absl::Time>(rows.Time(0, 0));
+}
+
+absl::Status ReleaseNode(Connection& connection, const Owner& owner) {
+  return connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
+    const std::vector<SqlParam> who = {owner.node_id, owner.incarnation};
+    TM_RETURN_IF_ERROR(HoldFence(transaction, owner).status());
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kFreeShards, who).status());
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kEndLease, who).status());
+    return transaction.Run(sql::kFence, who).status();
+  });
+}
+
+uint32_t ReadTimeline(Connection& connection) {
+  const auto rows = connection.RunOne(sql::kTimeline);
+  if (!rows.ok() || rows->empty()) return 1;
+  return static_cast<uint32_t>(rows->Int(0, 0));
+}
+
+absl::Status Housekeeping(Connection& connection) {
+  return connection.Transact([](SqlTransaction& transaction) -> absl::Status {
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kEnsurePartitions).status());
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kForgetFences).status());
+    return transaction.Run(sql::kForgetFlushes).status();
+  });
+}
+
+}  // namespace tidemark

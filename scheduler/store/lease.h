@@ -1,0 +1,58 @@
+// The rows by which a node owns shards: lease, fence, shards. Each function is one transaction.
+#ifndef TIDEMARK_SCHEDULER_STORE_LEASE_H_
+#define TIDEMARK_SCHEDULER_STORE_LEASE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "scheduler/core/run.h"
+#include "scheduler/store/database.h"
+#include "scheduler/store/flush_writer.h"
+
+namespace tidemark {
+
+struct NodeFacts {
+  Owner owner;
+  std::string address;
+  std::string version;
+  absl::Duration lease;
+};
+
+// Makes lease, fence and flush row. An earlier incarnation of the same node loses its lease at once
+// if it is `last_own` or `replace_live`; else FAILED_PRECONDITION while that lease lasts: two
+// processes with one id must not take turns. Returns the database's time.
+absl::StatusOr<absl::Time> RegisterNode(Connection& connection, const NodeFacts& node,
+                                        bool replace_live, const std::string& last_own);
+
+// Owners that are to be fenced before their shards can be taken.
+absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Owner& owner);
+// Marks one fenced: waits for every transaction that it has open (X5). DEADLINE_EXCEEDED when that
+// takes longer than a statement may: try again.
+absl::Status Fence(Connection& connection, const Owner& predecessor);
+
+// Takes free and fenced shards up to a fair share, raising their epochs. Returns shard → epoch
+// number. CANCELLED: we are fenced ourselves.
+absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner);
+// Whether there are shards without a live owner and this one has less than its share.
+absl::StatusOr<bool> ShardsToTake(Connection& connection, const Owner& owner);
+
+// The database's time; nullopt: the lease is over, for good.
+absl::StatusOr<std::optional<absl::Time>> RenewLease(Connection& connection, const Owner& owner,
+                                                     absl::Duration lease);
+// A graceful end: shards become free, the lease row goes, the incarnation is fenced.
+absl::Status ReleaseNode(Connection& connection, const Owner& owner);
+
+// PostgreSQL's timeline; 1 when the role may not ask.
+uint32_t ReadTimeline(Connection& connection);
+// Monthly partitions ahead, and rows of terms long gone.
+absl::Status Housekeeping(Connection& connection);
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_STORE_LEASE_H_

@@ -1,0 +1,62 @@
+#include "scheduler/store/lease_renewer.h"
+
+#include "common/status.h"
+#include "scheduler/store/lease.h"
+
+namespace tidemark {
+
+LeaseRenewer::LeaseRenewer(const StoreOptions& options, Term* term, ListenerGate* gate,
+                           Clock* clock)
+    : lease_(options.lease),
+      every_(options.renew_every),
+      retry_(options.first_backoff),
+      term_(term),
+      gate_(gate),
+      clock_(clock),
+      session_(options.database),
+      thread_([this] { Run(); }) {}
+
+LeaseRenewer::~LeaseRenewer() {
+  {
+    const MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  wake_.Notify();
+  session_.Close();
+  thread_.join();
+}
+
+void LeaseRenewer::Run() {
+  absl::Duration pause = every_;
+  for (;;) {
+    wake_.Wait(pause);
+    {
+      const MutexLock lock(&mutex_);
+      if (stopped_) return;
+    }
+    if (term_->Over()) return;
+    const absl::Status status = Renew();
+    {
+      const MutexLock lock(&mutex_);
+      if (stopped_) return;  // the error, if any, is of our own making
+    }
+    log_.Report(status);
+    pause = status.ok() ? every_ : retry_;
+  }
+}
+
+absl::Status LeaseRenewer::Renew() {
+  TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
+  const absl::Duration sent = clock_->Monotonic();
+  TM_ASSIGN_OR_RETURN(const std::optional<absl::Time> now,
+                      RenewLease(*connection, term_->owner(), lease_));
+  if (!now.has_value()) {
+    term_->End("the lease was lost: it ran out, or another process took over");
+    return absl::OkStatus();
+  }
+  term_->Renewed(sent);
+  gate_->ClockSampled({*now, sent, clock_->Monotonic()});
+  return absl::OkStatus();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,141 @@
+#include "scheduler/store/ledger_reader.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/status.h"
+#include "scheduler/store/array.h"
+#include "scheduler/store/statements.h"
+
+namespace tidemark {
+namespace {
+
+bool Transient(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kUnknown ||
+         status.code() == absl::StatusCode::kAborted ||
+         status.code() == absl::StatusCode::kDeadlineExceeded ||
+         status.code() == absl::StatusCode::kResourceExhausted;
+}
+
+bool Settled(const LedgerEntry& entry) {
+  return entry.status == "DONE" || entry.status == "WAIVED" || entry.status == "EXPIRED";
+}
+
+using Entries = std::map<std::pair<int64_t, absl::CivilDay>, LedgerEntry>;
+
+LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
+  LedgerResult result;
+  result.query_id = query.query_id;
+  result.job_id = query.job_id;
+  for (const absl::CivilDay date :
+       std::set<absl::CivilDay>(query.dates.begin(), query.dates.end())) {
+    const auto it = entries.find({query.job_id, date});
+    if (it == entries.end()) continue;
+    if (query.all || !Settled(it->second)) result.entries.push_back(it->second);
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
+                                                     const std::vector<LedgerQuery>& queries) {
+  SqlArray jobs;
+  SqlArray dates;
+  for (const LedgerQuery& query : queries) {
+    for (const absl::CivilDay date : query.dates) {
+      jobs.Add(ToParam(query.job_id));
+      dates.Add(ToParam(date));
+    }
+  }
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows rows,
+      connection.RunOne(sql::kLedger, {std::move(jobs).Take(), std::move(dates).Take()}));
+  Entries entries;
+  for (int i = 0; i < rows.size(); ++i) {
+    const absl::CivilDay date = rows.OptDate(i, 1).value_or(absl::CivilDay());
+    LedgerEntry& entry = entries[{rows.Int(i, 0), date}];
+    entry.date = date;
+    entry.status = rows.Text(i, 2);
+    entry.reason = rows.Text(i, 3);
+    entry.run_id = rows.Text(i, 4);
+    entry.reopened_on = rows.Text(i, 5);
+    entry.reopened = static_cast<int>(rows.Int(i, 6));
+  }
+  std::vector<LedgerResult> results;
+  for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries));
+  return results;
+}
+
+LedgerReader::LedgerReader(const StoreOptions& options, Term* term)
+    : term_(term),
+      session_(options.database),
+      backoff_(options.first_backoff, options.max_backoff),
+      thread_([this] { Run(); }) {}
+
+LedgerReader::~LedgerReader() {
+  {
+    const MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  wake_.Notify();
+  session_.Close();
+  thread_.join();
+}
+
+void LedgerReader::Query(LedgerQuery query) {
+  const MutexLock lock(&mutex_);
+  queue_.push_back(std::move(query));
+  wake_.Notify();
+}
+
+bool LedgerReader::Next(std::vector<LedgerQuery>* queries) {
+  for (;;) {
+    {
+      const MutexLock lock(&mutex_);
+      if (stopped_) return false;
+      queries->swap(queue_);
+    }
+    if (!queries->empty()) return true;
+    wake_.Wait(absl::InfiniteDuration());
+  }
+}
+
+absl::StatusOr<std::vector<LedgerResult>> LedgerReader::Read(
+    const std::vector<LedgerQuery>& queries) {
+  TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
+  return ReadLedger(*connection, queries);
+}
+
+void LedgerReader::Run() {
+  std::vector<LedgerQuery> waiting;
+  while (!term_->Over()) {
+    std::vector<LedgerQuery> more;
+    if (waiting.empty() && !Next(&more)) return;
+    waiting.insert(waiting.end(), more.begin(), more.end());
+    absl::StatusOr<std::vector<LedgerResult>> results = Read(waiting);
+    {
+      const MutexLock lock(&mutex_);
+      if (stopped_) return;
+    }
+    log_.Report(results.status());
+    if (!results.ok() && Transient(results.status())) {
+      wake_.Wait(backoff_.Next());
+      continue;
+    }
+    backoff_.Reset();
+    for (size_t i = 0; i < waiting.size(); ++i) {
+      LedgerResult result;
+      result.query_id = waiting[i].query_id;
+      result.job_id = waiting[i].job_id;
+      if (results.ok()) result = std::move((*results)[i]);
+      if (!results.ok()) result.status = results.status();
+      term_->Deliver([&](StoreListener* listener) { listener->OnLedger(std::move(result)); });
+    }
+    waiting.clear();
+  }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,289 @@
+#include "scheduler/store/scheduler_store.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "common/log.h"
+#include "common/mutex.h"
+#include "common/status.h"
+#include "scheduler/store/backoff.h"
+#include "scheduler/store/batch_writer.h"
+#include "scheduler/store/command_feed.h"
+#include "scheduler/store/lease.h"
+#include "scheduler/store/lease_renewer.h"
+#include "scheduler/store/ledger_reader.h"
+#include "scheduler/store/migrate.h"
+#include "scheduler/store/session.h"
+#include "scheduler/store/snapshot.h"
+#include "scheduler/store/state_log.h"
+#include "scheduler/store/term.h"
+
+namespace tidemark {
+
+// The supervisor: one thread that makes terms, one after the other, and watches the present one.
+class SchedulerStore::Impl {
+ public:
+  Impl(StoreOptions options, StoreListener* listener, Clock& clock, Random& random)
+      : options_(std::move(options)),
+        clock_(clock),
+        random_(random),
+        gate_(listener),
+        log_("taking charge of " + DescribeDatabase(options_.database)) {}
+
+  void Start() {
+    thread_ = std::thread([this] { Run(); });
+  }
+  void Stop();
+  void Submit(uint64_t term, Flush flush);
+  void Query(uint64_t term, LedgerQuery query);
+  void Poke();
+
+ private:
+  // The threads of a term; what is null has not started.
+  struct Workers {
+    uint64_t term = 0;
+    std::unique_ptr<BatchWriter> writer;
+    std::unique_ptr<LedgerReader> reader;
+    std::unique_ptr<CommandFeed> feed;
+  };
+
+  void Run();
+  absl::Status RunTerm(Session& session);
+  absl::StatusOr<std::unique_ptr<Term>> Register(Connection& connection);
+  absl::StatusOr<Snapshot> TakeShards(Session& session, Term& term, TermInfo* info);
+  absl::Status FenceAll(Session& session, Term& term);
+  // OK: the term is over, or the store stops, or shards wait for an owner.
+  void Watch(Session& session, Term& term);
+  void StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot);
+  void StopWorkers(Term& term, bool drain);
+  bool Stopping();
+
+  const StoreOptions options_;
+  Clock& clock_;
+  Random& random_;
+  ListenerGate gate_;
+  StateLog log_;
+  Signal wake_;
+  uint64_t terms_ = 0;            // of the supervisor's thread, as the next
+  std::string last_incarnation_;  // "" before the first registration
+  Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  Session* acquiring_ ABSL_GUARDED_BY(mutex_) = nullptr;  // to be broken by Stop
+  Workers workers_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+void SchedulerStore::Impl::Stop() {
+  {
+    const MutexLock lock(&mutex_);
+    stopping_ = true;
+    if (acquiring_ != nullptr) acquiring_->Close();
+  }
+  wake_.Notify();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SchedulerStore::Impl::Submit(uint64_t term, Flush flush) {
+  const MutexLock lock(&mutex_);
+  if (workers_.term == term && workers_.writer != nullptr) {
+    workers_.writer->Submit(std::move(flush));
+  }
+}
+
+void SchedulerStore::Impl::Query(uint64_t term, LedgerQuery query) {
+  const MutexLock lock(&mutex_);
+  if (workers_.term == term && workers_.reader != nullptr) {
+    workers_.reader->Query(std::move(query));
+  }
+}
+
+void SchedulerStore::Impl::Poke() {
+  const MutexLock lock(&mutex_);
+  if (workers_.feed != nullptr) workers_.feed->Poke();
+}
+
+bool SchedulerStore::Impl::Stopping() {
+  const MutexLock lock(&mutex_);
+  return stopping_;
+}
+
+void SchedulerStore::Impl::Run() {
+  Backoff backoff(options_.first_backoff, options_.max_backoff);
+  while (!Stopping()) {
+    absl::Status status;
+    {
+      Session session(options_.database);
+      {
+        const MutexLock lock(&mutex_);
+        acquiring_ = stopping_ ? nullptr : &session;
+      }
+      status = RunTerm(session);
+      const MutexLock lock(&mutex_);
+      acquiring_ = nullptr;
+    }
+    if (Stopping()) return;
+    log_.Report(status);
+    if (status.ok()) {
+      backoff.Reset();
+    } else {
+      wake_.Wait(backoff.Next());
+    }
+  }
+}
+
+absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
+  TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
+  TM_RETURN_IF_ERROR(Migrate(*connection, options_.database.schema, options_.migrate));
+  TM_ASSIGN_OR_RETURN(const std::unique_ptr<Term> term, Register(*connection));
+  // From now on, since waiting for a predecessor's transactions may take longer than the lease.
+  const LeaseRenewer renewer(options_, term.get(), &gate_, &clock_);
+  TermInfo info = term->info();
+  absl::StatusOr<Snapshot> snapshot = TakeShards(session, *term, &info);
+  {
+    const MutexLock lock(&mutex_);
+    acquiring_ = nullptr;  // a Stop from here on is a graceful one
+  }
+  if (!snapshot.ok()) {
+    term->End(Message(snapshot.status()));
+    return snapshot.status();
+  }
+  log_.Report(absl::OkStatus());
+  LogInfo("term started", {{"node", info.node_id},
+                           {"incarnation", info.incarnation},
+                           {"shards", std::to_string(snapshot->shards.size())},
+                           {"jobs", std::to_string(snapshot->jobs.size())},
+                           {"live_runs", std::to_string(snapshot->runs.size())}});
+  StartWorkers(*term, info, *std::move(snapshot));
+  Watch(session, *term);
+  const bool was_over = term->Over();
+  StopWorkers(*term, !was_over);
+  term->End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
+  LogInfo("term ended", {{"incarnation", info.incarnation}, {"why", term->why()}});
+  if (!Stopping()) return absl::OkStatus();
+  auto last = Connection::Open(options_.database);  // the session may have been closed by Stop
+  absl::Status released = last.status();
+  if (released.ok()) released = ReleaseNode(**last, term->owner());
+  if (!released.ok() && !IsTermOver(released)) {
+    LogWarn("shards were not given back; others take them when the lease is over",
+            {{"why", Message(released)}});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Term>> SchedulerStore::Impl::Register(Connection& connection) {
+  TermInfo info;
+  info.term = terms_ + 1;
+  info.node_id = options_.node_id;
+  info.incarnation = NewRunId(clock_.WallNow(), random_);
+  const NodeFacts node{
+      {info.node_id, info.incarnation}, options_.address, options_.version, options_.lease};
+  const absl::Duration sent = clock_.Monotonic();
+  TM_ASSIGN_OR_RETURN(const absl::Time now,
+                      RegisterNode(connection, node, last_incarnation_.empty(), last_incarnation_));
+  gate_.ClockSampled({now, sent, clock_.Monotonic()});
+  ++terms_;
+  last_incarnation_ = info.incarnation;
+  return std::make_unique<Term>(std::move(info), &gate_, &clock_, options_.stop_after, sent,
+                                &wake_);
+}
+
+absl::Status SchedulerStore::Impl::FenceAll(Session& session, Term& term) {
+  TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
+  TM_ASSIGN_OR_RETURN(const std::vector<Owner> predecessors,
+                      Predecessors(*connection, term.owner()));
+  for (const Owner& predecessor : predecessors) {
+    for (;;) {
+      if (term.Over()) return absl::CancelledError(term.why());
+      const absl::Status status = Fence(*connection, predecessor);
+      if (status.ok()) break;
+      if (status.code() != absl::StatusCode::kDeadlineExceeded) return status;
+      LogWarn("waits for a transaction of the former owner",
+              {{"node", predecessor.node_id}, {"incarnation", predecessor.incarnation}});
+    }
+    LogInfo("former owner fenced",
+            {{"node", predecessor.node_id}, {"incarnation", predecessor.incarnation}});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Snapshot> SchedulerStore::Impl::TakeShards(Session& session, Term& term,
+                                                          TermInfo* info) {
+  TM_RETURN_IF_ERROR(FenceAll(session, term));
+  TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
+  info->timeline = ReadTimeline(*connection);
+  TM_ASSIGN_OR_RETURN(const auto claimed, ClaimShards(*connection, term.owner()));
+  std::map<int, Epoch> shards;
+  for (const auto& [shard, number] : claimed) shards[shard] = {info->timeline, number};
+  TM_ASSIGN_OR_RETURN(Snapshot snapshot, LoadSnapshot(*connection, shards));
+  TM_RETURN_IF_ERROR(Housekeeping(*connection));
+  return snapshot;
+}
+
+void SchedulerStore::Impl::StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot) {
+  const std::map<int, Epoch> shards = snapshot.shards;
+  {
+    const MutexLock lock(&mutex_);
+    workers_.term = info.term;
+    workers_.writer = std::make_unique<BatchWriter>(options_, &term, &gate_, &clock_, &random_);
+    workers_.reader = std::make_unique<LedgerReader>(options_, &term);
+  }
+  term.Start(info, std::move(snapshot));
+  // Only now: what it reads must not come before OnTermStarted.
+  auto feed = std::make_unique<CommandFeed>(options_, &term, shards);
+  const MutexLock lock(&mutex_);
+  workers_.feed = std::move(feed);
+}
+
+void SchedulerStore::Impl::StopWorkers(Term& term, bool drain) {
+  BatchWriter* writer = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    writer = workers_.writer.get();  // only this thread takes it away
+  }
+  if (drain) writer->Drain();
+  Workers ending;
+  {
+    const MutexLock lock(&mutex_);
+    std::swap(ending, workers_);
+  }
+  if (!drain) return;
+  // A flush that came after the drain gets no answer; nothing of it may be told as done.
+  term.End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
+}
+
+void SchedulerStore::Impl::Watch(Session& session, Term& term) {
+  constexpr absl::Duration kLook = absl::Seconds(1);
+  absl::Duration next_look = clock_.Monotonic() + kLook;
+  absl::Duration next_check = clock_.Monotonic() + options_.partition_check;
+  for (;;) {
+    const absl::Duration now = clock_.Monotonic();
+    const absl::Duration until = std::min(next_look, term.deadline());
+    wake_.Wait(std::max(until - now, absl::Milliseconds(1)));
+    if (term.Over() || Stopping()) return;
+    if (clock_.Monotonic() < next_look) continue;
+    next_look = clock_.Monotonic() + kLook;
+    // Errors are the renewer's to tell: it speaks to the same database.
+    const absl::StatusOr<Connection*> connection = session.Get();
+    if (!connection.ok()) continue;
+    if (ShardsToTake(**connection, term.owner()).value_or(false)) return;
+    if (clock_.Monotonic() < next_check) continue;
+    if (Housekeeping(**connection).ok()) next_check = clock_.Monotonic() + options_.partition_check;
+  }
+}
+
+SchedulerStore::SchedulerStore(StoreOptions options, StoreListener* listener, Clock& clock,
+                               Random& random)
+    : impl_(std::make_unique<Impl>(std::move(options), listener, clock, random)) {}
+SchedulerStore::~SchedulerStore() { impl_->Stop(); }
+
+void SchedulerStore::Start() { impl_->Start(); }
+void SchedulerStore::Submit(uint64_t term, Flush flush) { impl_->Submit(term, std::move(flush)); }
+void SchedulerStore::Query(uint64_t term, LedgerQuery query) {
+  impl_->Query(term, std::move(query));
+}
+void SchedulerStore::PokeCommands() { impl_->Poke(); }
+void SchedulerStore::Stop() { impl_->Stop(); }
+
+}  // namespace tidemark
