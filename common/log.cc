@@ -22,11 +22,11 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
-void AppendField(const LogField& field, std::string& line) {
+void AppendField(std::string_view key, std::string_view raw, std::string& line) {
   line += ' ';
-  line += field.first;
+  line += key;
   line += '=';
-  const std::string value = EscapeControl(field.second);
+  const std::string value = EscapeControl(raw);
   if (!value.empty() && value.find_first_of(" \"=") == std::string::npos) {
     line += value;
     return;
@@ -37,6 +37,15 @@ void AppendField(const LogField& field, std::string& line) {
     line += c;
   }
   line += '"';
+}
+
+template <typename Fields>
+void WriteLine(LogLevel level, std::string_view event, const Fields& fields) {
+  spdlog::logger* logger = spdlog::default_logger_raw();
+  if (!logger->should_log(ToSpdlog(level))) return;
+  std::string line = EscapeControl(event);
+  for (const auto& [key, value] : fields) AppendField(key, value, line);
+  logger->log(ToSpdlog(level), "{}", line);
 }
 
 }  // namespace
@@ -50,11 +59,12 @@ void InitLogging(std::string_view program, std::string_view level) {
 }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  spdlog::logger* logger = spdlog::default_logger_raw();
-  if (!logger->should_log(ToSpdlog(level))) return;
-  std::string line = EscapeControl(event);
-  for (const LogField& field : fields) AppendField(field, line);
-  logger->log(ToSpdlog(level), "{}", line);
+  WriteLine(level, event, fields);
+}
+
+void Log(LogLevel level, std::string_view event,
+         const std::vector<std::pair<std::string, std::string>>& fields) {
+  WriteLine(level, event, fields);
 }
 
 }  // namespace tidemark

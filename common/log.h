@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidemark {
 
@@ -20,6 +21,8 @@ void InitLogging(std::string_view program, std::string_view level);
 
 // Thread-safe. Log(kInfo, "run finished", {{"run_id", id}, {"status", "COMPLETED"}}).
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+void Log(LogLevel level, std::string_view event,
+         const std::vector<std::pair<std::string, std::string>>& fields);
 
 inline void LogInfo(std::string_view event, std::initializer_list<LogField> fields = {}) {
   Log(LogLevel::kInfo, event, fields);

@@ -6,9 +6,9 @@ namespace tidemark {
 
 void DbClock::Believe(const ClockSample& sample) {
   known_ = true;
-  at_ = sample.received;
+  at_ = sample.received_mono;
   lo_ = sample.db;
-  hi_ = sample.db + (sample.received - sample.sent);
+  hi_ = sample.db + (sample.received_mono - sample.sent_mono);
 }
 
 std::optional<absl::Duration> DbClock::Add(const ClockSample& sample) {
@@ -16,9 +16,9 @@ std::optional<absl::Duration> DbClock::Add(const ClockSample& sample) {
     Believe(sample);
     return std::nullopt;
   }
-  const TimeInterval before = At(sample.received);
+  const TimeInterval before = At(sample.received_mono);
   const absl::Time lo = sample.db;
-  const absl::Time hi = sample.db + (sample.received - sample.sent);
+  const absl::Time hi = sample.db + (sample.received_mono - sample.sent_mono);
   absl::Duration step = absl::ZeroDuration();
   if (lo > before.hi) step = lo - before.hi;
   if (hi < before.lo) step = hi - before.lo;
@@ -31,7 +31,7 @@ std::optional<absl::Duration> DbClock::Add(const ClockSample& sample) {
     Believe(sample);
     return std::nullopt;
   }
-  at_ = sample.received;
+  at_ = sample.received_mono;
   lo_ = std::max(lo, before.lo);
   hi_ = std::min(hi, before.hi);
   return std::nullopt;

@@ -8,12 +8,12 @@
 
 namespace tidemark {
 
-// One round trip: the database said `db` at some moment between `sent` and `received` of this
-// node's monotonic clock.
+// One round trip: the database said `db` at some moment between sent_mono and received_mono
+// of this node's monotonic clock.
 struct ClockSample {
   absl::Time db;
-  absl::Duration sent;
-  absl::Duration received;
+  absl::Duration sent_mono;
+  absl::Duration received_mono;
 };
 
 // What time it is in the database: not before lo, not after hi.

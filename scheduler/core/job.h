@@ -64,8 +64,8 @@ struct RoutingRule {
 struct RetryRule {
   int max_attempts = 4;  // started ones
   std::vector<absl::Duration> backoff = {absl::ZeroDuration(), absl::Minutes(1), absl::Minutes(5)};
-  double jitter = 0.1;   // ± share of the back-off
-  int max_lost = 10;     // LOST or DRAINED attempts have a cap of their own
+  double jitter = 0.1;  // ± share of the back-off
+  int max_lost = 10;    // LOST or DRAINED attempts have a cap of their own
 };
 
 struct Timeouts {

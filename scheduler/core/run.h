@@ -122,7 +122,7 @@ struct AttemptFacts {
   bool process_gone = false;     // a higher registration exists, and its spooled results are in
   bool lost_after_over = false;  // out of contact for lost_after, judged with good eyes (X8)
   OnLost on_lost = OnLost::kWait;
-  bool forced = false;           // an operator said --force-release
+  bool forced = false;  // an operator said --force-release
 };
 
 // X2: whether the occurrence is free for another attempt or executor. Everything that opens one

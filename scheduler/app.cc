@@ -1,0 +1,120 @@
+#include "scheduler/app.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/id.h"
+#include "common/log.h"
+#include "common/status.h"
+#include "common/text.h"
+#include "common/version.h"
+#include "scheduler/alerts/log_channel.h"
+#include "scheduler/dev/dev_postgres.h"
+#include "scheduler/engine_loop.h"
+#include "scheduler/rpc/executor_gateway.h"
+#include "scheduler/rpc/job_codec.h"
+#include "scheduler/rpc/operator_service.h"
+#include "scheduler/rpc/server.h"
+#include "scheduler/store/operator_store.h"
+#include "scheduler/store/scheduler_store.h"
+#include "scheduler/store/string_map.h"
+
+namespace tidemark {
+namespace {
+
+Decoders MakeDecoders() {
+  return {[](const std::string& json) { return DecodeJobSpec(json); },
+          [](const std::string& json) { return DecodeStringMap(json); }};
+}
+
+std::string HostName() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Waits in the directory of --dev for those who start us with port 0.
+absl::Status WriteAddress(const std::string& dir, const std::string& address) {
+  const std::string path = dir + "/scheduler.addr";
+  std::ofstream out(path + ".new", std::ios::trunc);
+  out << address << "\n";
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(path + ".new", path, error);
+  if (!out || error) return absl::FailedPreconditionError(ToAbsl("cannot write " + path));
+  return absl::OkStatus();
+}
+
+DatabaseOptions DatabaseOf(const SchedulerConfig& config, const DevPostgres* dev) {
+  DatabaseOptions options;
+  options.url = dev != nullptr ? dev->url() : config.database_url;
+  options.schema = config.schema;
+  options.application_name = "tidemark-scheduler";
+  return options;
+}
+
+}  // namespace
+
+absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
+  Clock& clock = SystemClock();
+  Random& random = SystemRandom();
+  std::unique_ptr<DevPostgres> dev;
+  if (config.dev) {
+    TM_ASSIGN_OR_RETURN(dev, DevPostgres::Start(config.data_dir, clock));
+  }
+  const DatabaseOptions database = DatabaseOf(config, dev.get());
+
+  EngineLoop loop(MakeDecoders(), clock, random);
+  ExecutorGateway gateway(&loop, clock);
+  OperatorStore operator_store(database, clock, random);
+  // Operators may ask as soon as the server listens, which is before the store can be made.
+  std::atomic<SchedulerStore*> store = nullptr;
+  const auto poke = [&store] {
+    if (SchedulerStore* made = store.load()) made->PokeCommands();
+  };
+  OperatorService operators(operator_store, poke, clock, random);
+  LogChannel alert_log(database, clock);
+
+  TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
+                      RpcServer::Start(config.listen, {gateway.service(), &operators}));
+  StoreOptions store_options;
+  store_options.database = database;
+  store_options.address = server->address();
+  store_options.version = kVersion;
+  store_options.node_id = config.node_id;
+  if (store_options.node_id.empty()) store_options.node_id = HostName() + "/" + server->address();
+  SchedulerStore owned_store(store_options, &loop, clock, random);
+  loop.Attach({&owned_store, &gateway,
+               [&operators](const std::vector<std::string>&) { operators.NudgeOrders(); },
+               [&alert_log] { alert_log.Poke(); }});
+  loop.Start();
+  alert_log.Start();
+  owned_store.Start();
+  store = &owned_store;
+  if (dev != nullptr) TM_RETURN_IF_ERROR(WriteAddress(dev->dir(), server->address()));
+  LogInfo("scheduler up", {{"listen", server->address()},
+                           {"node", store_options.node_id},
+                           {"database", DescribeDatabase(database)}});
+
+  const int signal = signals.Wait(absl::InfiniteDuration());
+  LogInfo("stopping", {{"signal", std::to_string(signal)}});
+  // Nothing new comes in, then what was decided is committed, then the lease is given back.
+  operators.Stop();
+  gateway.CloseAll();
+  server->Shutdown();
+  owned_store.Stop();
+  loop.Stop();
+  alert_log.Stop();
+  LogInfo("stopped");
+  return absl::OkStatus();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,30 @@
+// The scheduler's settings: file, environment, flags, in rising order.
+#ifndef TIDEMARK_SCHEDULER_CONFIG_H_
+#define TIDEMARK_SCHEDULER_CONFIG_H_
+
+#include <optional>
+#include <string>
+
+namespace tidemark {
+
+struct SchedulerConfig {
+  std::string database_url;  // any libpq form; empty with dev
+  std::string schema = "tidemark";
+  bool dev = false;
+  std::string data_dir;  // dev
+  std::string listen = "127.0.0.1:7400";
+  std::string node_id;  // default: host name and port
+  std::string log_level = "info";
+};
+
+// Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when
+// the process should end with `exit_code`: --help, --version, or an error (told on stderr).
+std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code);
+
+// What is wrong with a listen address, or "": host:port, and loopback alone (off it, TLS and
+// tokens are needed, which this version does not have).
+std::string ListenProblem(const std::string& listen);
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_CONFIG_H_

@@ -1,0 +1,159 @@
+#include "scheduler/engine_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/log.h"
+#include "common/time_text.h"
+
+namespace tidemark {
+namespace {
+
+LogLevel LevelOf(LogLine::Level level) {
+  switch (level) {
+    case LogLine::Level::kInfo:
+      return LogLevel::kInfo;
+    case LogLine::Level::kWarn:
+      return LogLevel::kWarn;
+    case LogLine::Level::kError:
+      return LogLevel::kError;
+  }
+  return LogLevel::kInfo;
+}
+
+}  // namespace
+
+EngineLoop::EngineLoop(Decoders decoders, Clock& clock, Random& random)
+    : clock_(clock), engine_(std::move(decoders), random) {}
+
+EngineLoop::~EngineLoop() { Stop(); }
+
+void EngineLoop::Attach(Outlets outlets) { outlets_ = std::move(outlets); }
+
+void EngineLoop::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void EngineLoop::Stop() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void EngineLoop::Post(Event event) {
+  absl::MutexLock lock(&mutex_);
+  events_.push_back(std::move(event));
+}
+
+Moment EngineLoop::Now() const {
+  const absl::Duration mono = clock_.Monotonic();
+  const TimeInterval time = db_clock_.At(mono);
+  return {mono, time.lo, time.hi};
+}
+
+std::deque<EngineLoop::Event> EngineLoop::Await() {
+  const Moment now = Now();
+  // Suspends and clock steps are noticed by looking again soon, whatever the engine waits for.
+  const absl::Duration wait =
+      std::clamp(engine_.NextWake(now) - now.mono, absl::ZeroDuration(), absl::Seconds(1));
+  absl::MutexLock lock(&mutex_);
+  mutex_.AwaitWithTimeout(absl::Condition(
+                              +[](EngineLoop* loop) ABSL_EXCLUSIVE_LOCKS_REQUIRED(loop->mutex_) {
+                                return !loop->events_.empty() || loop->stopping_;
+                              },
+                              this),
+                          wait);
+  return std::exchange(events_, {});
+}
+
+void EngineLoop::Run() {
+  while (true) {
+    std::deque<Event> events = Await();
+    for (Event& event : events) event();
+    engine_.Tick(Now());
+    for (Effects effects = engine_.TakeEffects(); !effects.empty();
+         effects = engine_.TakeEffects()) {
+      CarryOut(std::move(effects));
+    }
+    absl::MutexLock lock(&mutex_);
+    if (stopping_ && events_.empty()) return;
+  }
+}
+
+void EngineLoop::CarryOut(Effects effects) {
+  for (const LogLine& line : effects.logs) Log(LevelOf(line.level), line.event, line.fields);
+  if (!effects.messages.empty()) outlets_.gateway->Send(effects.messages);
+  for (const StreamId stream : effects.close) outlets_.gateway->Close(stream);
+  if (effects.flush.has_value()) {
+    alerts_in_flight_ = !effects.flush->alerts.empty();
+    outlets_.store->Submit(term_, *std::move(effects.flush));
+  }
+  for (LedgerQuery& query : effects.queries) outlets_.store->Query(term_, std::move(query));
+  if (!effects.commands_done.empty()) outlets_.commands_done(effects.commands_done);
+}
+
+void EngineLoop::OnTermStarted(const TermInfo& info, Snapshot snapshot) {
+  Post([this, term = info.term, snapshot = std::move(snapshot)]() mutable {
+    term_ = term;
+    engine_.TermStarted(Now(), std::move(snapshot));
+  });
+}
+
+void EngineLoop::OnTermEnded(const std::string& why) {
+  Post([this, why] { engine_.TermEnded(Now(), why); });
+}
+
+void EngineLoop::OnFlushed(FlushResult result) {
+  Post([this, result = std::move(result)] {
+    engine_.Flushed(Now(), result);
+    if (alerts_in_flight_) outlets_.alerts_raised();
+    alerts_in_flight_ = false;
+  });
+}
+
+void EngineLoop::OnLedger(LedgerResult result) {
+  Post([this, result = std::move(result)] { engine_.Ledger(Now(), result); });
+}
+
+void EngineLoop::OnCommands(std::vector<Command> commands) {
+  Post([this, commands = std::move(commands)] { engine_.CommandsArrived(Now(), commands); });
+}
+
+void EngineLoop::OnClockSample(const ClockSample& sample) {
+  Post([this, sample] { TakeSample(sample); });
+}
+
+void EngineLoop::TakeSample(const ClockSample& sample) {
+  const bool held = db_clock_.holding();
+  const std::optional<absl::Duration> step = db_clock_.Add(sample);
+  if (step.has_value()) {
+    // A second round trip that tells the same step confirms it; one alone may be a fluke.
+    const bool confirmed = step_.has_value() && absl::AbsDuration(*step_ - *step) < DbClock::kStep;
+    step_ = step;
+    if (confirmed) {
+      db_clock_.Accept();
+      step_.reset();
+    } else if (!held) {
+      LogError("the database's clock stepped: nothing fires until a second look confirms it",
+               {{"step", (*step < absl::ZeroDuration() ? "-" : "+") +
+                             DurationText(absl::AbsDuration(*step))}});
+    }
+  } else {
+    step_.reset();
+  }
+  if (held != db_clock_.holding()) engine_.ClockHolds(Now(), db_clock_.holding());
+}
+
+void EngineLoop::OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) {
+  Post([this, stream, received, message = std::move(message)] {
+    engine_.Received(Now(), stream, message, received);
+  });
+}
+
+void EngineLoop::OnStreamClosed(StreamId stream) {
+  Post([this, stream] { engine_.StreamClosed(Now(), stream); });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+#include <iostream>
+
+#include "common/log.h"
+#include "common/status.h"
+#include "scheduler/app.h"
+#include "scheduler/config.h"
+
+int main(int argc, char** argv) {
+  int exit_code = 0;
+  const std::optional<tidemark::SchedulerConfig> config =
+      tidemark::ReadConfig(argc, argv, &exit_code);
+  if (!config.has_value()) return exit_code;
+  tidemark::InitLogging("tidemark-scheduler", config->log_level);
+  tidemark::StopSignals signals;
+  const absl::Status status = tidemark::RunScheduler(*config, signals);
+  if (status.ok()) return 0;
+  std::cerr << "tidemark-scheduler: " << tidemark::Message(status) << "\n";
+  return 1;
+}

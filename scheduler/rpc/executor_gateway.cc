@@ -1,0 +1,164 @@
+#include "scheduler/rpc/executor_gateway.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "scheduler/rpc/executor_codec.h"
+#include "tidemark/v1/executor.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+// One executor's stream. Deletes itself in OnDone; the gateway keeps it in its table until then.
+class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
+ public:
+  Stream(StreamId id, GatewayListener* listener, Clock& clock, std::function<void(StreamId)> gone)
+      : id_(id), listener_(listener), clock_(clock), gone_(std::move(gone)) {}
+
+  void Begin() { StartRead(&incoming_); }
+
+  void Queue(const Outbound& message) {
+    absl::MutexLock lock(&mutex_);
+    if (finishing_) return;
+    AddTo(message, waiting_);
+    has_waiting_ = true;
+    WriteNext();
+  }
+
+  void End() {
+    absl::MutexLock lock(&mutex_);
+    if (finishing_ || ending_) return;
+    ending_ = true;
+    FinishIfWritten();
+  }
+
+ private:
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      End();
+      return;
+    }
+    listener_->OnMessage(id_, FromProto(incoming_), clock_.Monotonic());
+    incoming_.Clear();
+    StartRead(&incoming_);
+  }
+
+  void OnWriteDone(bool ok) override {
+    absl::MutexLock lock(&mutex_);
+    writing_ = false;
+    if (!ok) {
+      has_waiting_ = false;
+      ending_ = true;
+    }
+    WriteNext();
+    FinishIfWritten();
+  }
+
+  void OnCancel() override { End(); }
+
+  void OnDone() override {
+    listener_->OnStreamClosed(id_);
+    gone_(id_);
+    delete this;
+  }
+
+  void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writing_ || !has_waiting_ || finishing_) return;
+    outgoing_.Swap(&waiting_);
+    waiting_.Clear();
+    has_waiting_ = false;
+    writing_ = true;
+    StartWrite(&outgoing_);
+  }
+
+  void FinishIfWritten() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!ending_ || finishing_ || writing_) return;
+    finishing_ = true;
+    Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "this node does not serve this stream now"));
+  }
+
+  const StreamId id_;
+  GatewayListener* const listener_;
+  Clock& clock_;
+  const std::function<void(StreamId)> gone_;
+  v1::ExecutorMessage incoming_;  // of the one read under way
+
+  absl::Mutex mutex_;
+  v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
+  v1::SchedulerMessage waiting_ ABSL_GUARDED_BY(mutex_);
+  bool has_waiting_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Refuses a stream while the process stops.
+class ClosedStream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
+ public:
+  ClosedStream() { Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the scheduler stops")); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
+ public:
+  Impl(GatewayListener* listener, Clock& clock) : listener_(listener), clock_(clock) {}
+
+  grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage>* Connect(
+      grpc::CallbackServerContext*) override {
+    absl::MutexLock lock(&mutex_);
+    if (closed_) return new ClosedStream;
+    const StreamId id = ++last_id_;
+    auto* stream = new Stream(id, listener_, clock_, [this](StreamId gone) {
+      absl::MutexLock lock(&mutex_);
+      streams_.erase(gone);
+    });
+    streams_[id] = stream;
+    stream->Begin();
+    return stream;
+  }
+
+  // Under the lock: a stream in the table is not deleted before it is erased from it.
+  void Send(const std::vector<Outbound>& messages) {
+    absl::MutexLock lock(&mutex_);
+    for (const Outbound& message : messages) {
+      const auto it = streams_.find(message.stream);
+      if (it != streams_.end()) it->second->Queue(message);
+    }
+  }
+
+  void Close(StreamId stream) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = streams_.find(stream);
+    if (it != streams_.end()) it->second->End();
+  }
+
+  void CloseAll() {
+    absl::MutexLock lock(&mutex_);
+    closed_ = true;
+    for (auto& [id, stream] : streams_) stream->End();
+  }
+
+ private:
+  GatewayListener* const listener_;
+  Clock& clock_;
+  absl::Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  StreamId last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<StreamId, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
+};
+
+ExecutorGateway::ExecutorGateway(GatewayListener* listener, Clock& clock)
+    : impl_(std::make_unique<Impl>(listener, clock)) {}
+ExecutorGateway::~ExecutorGateway() = default;
+grpc::Service* ExecutorGateway::service() { return impl_.get(); }
+void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }
+void ExecutorGateway::Close(StreamId stream) { impl_->Close(stream); }
+void ExecutorGateway::CloseAll() { impl_->CloseAll(); }
+
+}  // namespace tidemark

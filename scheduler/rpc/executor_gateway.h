@@ -1,0 +1,51 @@
+// The executors' streams: the one place where the scheduler talks to executors.
+#ifndef TIDEMARK_SCHEDULER_RPC_EXECUTOR_GATEWAY_H_
+#define TIDEMARK_SCHEDULER_RPC_EXECUTOR_GATEWAY_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "scheduler/engine/messages.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace tidemark {
+
+// What the gateway tells. Called from gRPC's threads; must return soon and be thread-safe.
+class GatewayListener {
+ public:
+  virtual ~GatewayListener() = default;
+  // `received`: Clock::Monotonic at which the bytes were read, before any queue.
+  virtual void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) = 0;
+  // Once a stream, last.
+  virtual void OnStreamClosed(StreamId stream) = 0;
+};
+
+// Thread-safe. Messages to one stream that wait for a write to end are sent as one.
+class ExecutorGateway {
+ public:
+  // Listener and clock must outlive it.
+  ExecutorGateway(GatewayListener* listener, Clock& clock);
+  ~ExecutorGateway();  // after the server has shut down
+
+  // To be registered with the server, once.
+  grpc::Service* service();
+  // Unknown streams are ignored: they have just closed.
+  void Send(const std::vector<Outbound>& messages);
+  // Ends the stream with UNAVAILABLE once what was sent is written; the executor comes back.
+  void Close(StreamId stream);
+  // Ends all streams, and those that come later at once. For the shutdown.
+  void CloseAll();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_RPC_EXECUTOR_GATEWAY_H_
