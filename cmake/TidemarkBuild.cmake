@@ -77,8 +77,12 @@ function(tidemark_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  set(properties TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+  if(ARG_LABELS)  # an empty value would be dropped and shift the rest
+    list(APPEND properties LABELS "${ARG_LABELS}")
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}.
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+    PROPERTIES ${properties})
   if("sanitized" IN_LIST ARG_LABELS)
     add_dependencies(sanitized_tests ${name})
   endif()

@@ -11,14 +11,7 @@ namespace tidemark::recon {
 ReconFixture::ReconFixture() {
   dir_ = ::testing::TempDir() + "recon.XXXXXX";
   mkdtemp(dir_.data());
-  const std::string server = std::getenv("RECON_TEST_URL");
-  {
-    pqxx::connection c(server);
-    pqxx::nontransaction t(c);
-    t.exec("DROP DATABASE IF EXISTS recon_test");
-    t.exec("CREATE DATABASE recon_test");
-  }
-  config_.database_url = server + " dbname=recon_test";
+  config_.database_url = database_.url();
   config_.bills_dir = dir_ + "/bills";
   config_.executor_id = "test";
   config_.generate_bills = true;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "executor/examples/recon/handler.h"
+#include "tests/support/test_database.h"
 
 namespace tidemark::recon {
 
@@ -24,6 +25,7 @@ class ReconFixture : public ::testing::Test {
   // Everything of the differences that were worked on.
   std::string Handled() const;
 
+  TestDatabase database_;
   std::string dir_;
   HandlerConfig config_;
 };
