@@ -52,7 +52,7 @@ YAML::Node YamlReader::Find(const std::string& key) {
 bool YamlReader::Has(const std::string& key) { return Find(key).IsDefined(); }
 
 void YamlReader::Require(const std::string& key) {
-  if (status_.ok() && !Has(key)) FailAt(node_.Mark().line, "key \"" + key + "\" is missing");
+  if (!Has(key)) missing_.push_back(key);
 }
 
 bool YamlReader::Scalar(const YAML::Node& node, const std::string& key, std::string* out) {
@@ -172,6 +172,10 @@ absl::Status YamlReader::Done() {
     const std::string meant = Nearest(key, known_);
     FailAt(entry.first.Mark().line, "unknown key \"" + EscapeControl(key) + "\"" +
                                         (meant.empty() ? "" : "; did you mean \"" + meant + "\"?"));
+  }
+  // After the unknown keys: a misspelt one says more than that the right one is missing.
+  if (!missing_.empty()) {
+    FailAt(node_.Mark().line, "key \"" + missing_.front() + "\" is missing");
   }
   return status_;
 }

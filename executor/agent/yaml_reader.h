@@ -49,6 +49,7 @@ class YamlReader {
   std::string file_;
   std::string place_;
   std::vector<std::string> known_;
+  std::vector<std::string> missing_;
   absl::Status status_;
 };
 
