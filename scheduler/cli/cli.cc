@@ -1,0 +1,201 @@
+#include "scheduler/cli/cli.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "common/text.h"
+#include "google/protobuf/util/json_util.h"
+#include "scheduler/cli/table.h"
+
+namespace tidemark {
+namespace {
+
+constexpr const char* kVersion = "0.1.0";
+
+std::string UserAtHost() {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  const passwd* user = getpwuid(geteuid());
+  return (user != nullptr ? std::string(user->pw_name) : std::to_string(geteuid())) + "@" + host;
+}
+
+int ExitCodeOf(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::StatusCode::OK:
+      return kExitDone;
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::OUT_OF_RANGE:
+      return kExitUsage;
+    case grpc::StatusCode::NOT_FOUND:
+      return kExitNotFound;
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::ALREADY_EXISTS:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return kExitRefused;
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return kExitUnreachable;
+    default:
+      return kExitFailed;
+  }
+}
+
+// Splits at the first "; " outside quotes: servers write what is wrong, then what to do.
+std::pair<std::string, std::string> SplitAdvice(const std::string& message) {
+  bool quoted = false;
+  for (size_t i = 0; i + 1 < message.size(); ++i) {
+    if (message[i] == '\'') quoted = !quoted;
+    if (!quoted && message[i] == ';' && message[i + 1] == ' ') {
+      return {message.substr(0, i), message.substr(i + 2)};
+    }
+  }
+  return {message, ""};
+}
+
+// Escapes each line on its own, so that a message of several lines keeps them.
+std::string EscapeLines(const std::string& text) {
+  std::string out;
+  size_t begin = 0;
+  for (;;) {
+    const size_t end = text.find('\n', begin);
+    out += SafeText(text.substr(begin, end - begin));
+    if (end == std::string::npos) return out;
+    out += "\n       ";
+    begin = end + 1;
+  }
+}
+
+// The subcommand that an unknown word probably meant, or "".
+std::string NearestCommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* at = &app;
+  for (const std::string& word : arguments) {
+    if (word.empty() || word[0] == '-') continue;
+    std::vector<std::string> names;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(sub->get_name());
+      if (sub->get_name() == word) next = sub;
+    }
+    if (names.empty()) return "";
+    if (next == nullptr) return Nearest(word, names);
+    at = next;
+  }
+  return "";
+}
+
+}  // namespace
+
+void Cli::AddOptions(CLI::App& app) {
+  app.add_option("--server", server_, "Scheduler's address: host:port")
+      ->envname("TIDEMARK_SERVER")
+      ->capture_default_str();
+  app.add_option("-o,--output", output_, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  app.add_option("--timeout", timeout_seconds_, "Seconds to wait for each answer")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  app.add_option("--actor", actor_, "Who orders it, for the audit (default: user@host)")
+      ->envname("TIDEMARK_ACTOR");
+}
+
+const std::string& Cli::actor() {
+  if (actor_.empty()) actor_ = UserAtHost();
+  return actor_;
+}
+
+Cli::Stub& Cli::stub() {
+  if (stub_ == nullptr) {
+    stub_ = v1::OperatorService::NewStub(
+        grpc::CreateChannel(server_, grpc::InsecureChannelCredentials()));
+  }
+  return *stub_;
+}
+
+void Cli::SetDeadline(grpc::ClientContext* context) const {
+  // A deadline that is relative: gRPC's own clock counts it, whatever the wall clock does.
+  context->set_deadline(
+      gpr_time_from_micros(static_cast<int64_t>(timeout_seconds_ * 1e6), GPR_TIMESPAN));
+}
+
+int Cli::Report(const grpc::Status& status) {
+  if (status.ok()) return kExitDone;
+  const int code = ExitCodeOf(status.error_code());
+  const std::string& message = status.error_message();
+  switch (code) {
+    case kExitUnreachable:
+      return Fail(code, server_ + ": " + message,
+                  "is tidemark-scheduler running there? --server HOST:PORT or TIDEMARK_SERVER says "
+                  "where");
+    case kExitUsage:
+      return Fail(code, message, "mend what is named; --help shows the usage");
+    case kExitFailed:
+      return Fail(code, message, "the scheduler's log says more");
+    default: {
+      const auto [what, mend] = SplitAdvice(message);
+      return Fail(code, what,
+                  mend.empty() ? "tidemark job list and tidemark run list show what is" : mend);
+    }
+  }
+}
+
+void Cli::PrintJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  (void)google::protobuf::util::MessageToJsonString(message, &json, options);
+  out_ << json;
+}
+
+int Cli::Fail(int code, const std::string& what, const std::string& mend) {
+  err_ << "error: " << EscapeLines(what) << "\n";
+  if (!mend.empty()) err_ << "  do:  " << EscapeLines(mend) << "\n";
+  return code;
+}
+
+CLI::App* AddVerb(CLI::App* noun, const std::string& name, const std::string& description,
+                  const std::string& examples) {
+  CLI::App* verb = noun->add_subcommand(name, description);
+  verb->footer("Examples:\n" + examples);
+  verb->fallthrough();
+  return verb;
+}
+
+int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
+  CLI::App app("Tidemark: every due business date of every job is accounted for.", "tidemark");
+  app.footer(
+      "Examples:\n"
+      "  tidemark job apply -f jobs.yaml --dry-run\n"
+      "  tidemark watermark list recon\n"
+      "  tidemark run list --job recon --status FAILED\n"
+      "Exit codes: 0 done, 1 failed, 2 usage or invalid input, 3 not found, 4 refused, 5 "
+      "unreachable.");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  cli.AddOptions(app);
+  AddJobCommands(app, cli);
+  AddRunCommands(app, cli);
+  AddListCommands(app, cli);
+  AddCronCommands(app, cli);
+  try {  // CLI11 tells usage errors, and requests for help, by exceptions
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      return app.exit(e, cli.out(), cli.err());  // --help, --version
+    }
+    const std::string near = NearestCommand(app, arguments);
+    return cli.Fail(kExitUsage, e.what(),
+                    near.empty() ? "tidemark --help shows the commands, and each its own"
+                                 : "did you mean '" + near + "'?");
+  }
+  return cli.run ? cli.run() : kExitUsage;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,402 @@
+// tidemark job …
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "common/status.h"
+#include "common/text.h"
+#include "common/time_text.h"
+#include "scheduler/cli/cli.h"
+#include "scheduler/cli/job_file.h"
+#include "scheduler/cli/run_watch.h"
+#include "scheduler/cli/table.h"
+
+namespace tidemark {
+namespace {
+
+using Stub = Cli::Stub;
+
+// ---------------------------------------------------------------- apply
+
+struct ApplyOptions {
+  std::string file;
+  bool dry_run = false;
+};
+
+absl::StatusOr<std::string> ReadFile(Cli& cli, const std::string& name) {
+  if (name == "-") {
+    return std::string(std::istreambuf_iterator<char>(cli.in()), std::istreambuf_iterator<char>());
+  }
+  std::ifstream file(name, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::NotFoundError(ToAbsl("cannot read '" + name + "'"));
+  }
+  return text.str();
+}
+
+std::string Quoted(const std::string& value) { return value.empty() ? "(default)" : value; }
+
+void PrintApplied(Cli& cli, const v1::ApplyJobsResponse& response, bool dry_run) {
+  for (const v1::AppliedJob& job : response.jobs()) {
+    std::string what = job.outcome() == v1::AppliedJob::CREATED   ? "created"
+                       : job.outcome() == v1::AppliedJob::UPDATED ? "updated"
+                                                                  : "unchanged";
+    if (dry_run && what != "unchanged") what = "would be " + what;
+    cli.out() << "job " << SafeText(job.name()) << ": " << what << " (version " << job.version()
+              << ")\n";
+    for (const v1::FieldChange& change : job.changes()) {
+      const std::string field = "  " + SafeText(change.field()) + ": ";
+      if (job.outcome() == v1::AppliedJob::CREATED) {
+        if (dry_run) cli.out() << field << SafeText(change.after()) << "\n";
+      } else {
+        cli.out() << field << SafeText(Quoted(change.before())) << " → "
+                  << SafeText(Quoted(change.after())) << "\n";
+      }
+    }
+    for (const std::string& warning : job.warnings()) {
+      cli.out() << "  warning: " << SafeText(warning) << "\n";
+    }
+  }
+}
+
+int Apply(Cli& cli, const ApplyOptions& options) {
+  const absl::StatusOr<std::string> text = ReadFile(cli, options.file);
+  if (!text.ok()) {
+    return cli.Fail(kExitUsage, Message(text.status()), "give a file that exists, or - for stdin");
+  }
+  const absl::StatusOr<std::vector<v1::JobSpec>> jobs =
+      ParseJobFile(*text, options.file == "-" ? "stdin" : options.file);
+  if (!jobs.ok()) {
+    return cli.Fail(kExitUsage, Message(jobs.status()),
+                    "nothing was applied; mend the file and apply it again");
+  }
+  v1::ApplyJobsRequest request;
+  *request.mutable_jobs() = {jobs->begin(), jobs->end()};
+  request.set_dry_run(options.dry_run);
+  request.set_actor(cli.actor());
+  v1::ApplyJobsResponse response;
+  if (const int code = cli.Call(&Stub::ApplyJobs, request, &response)) return code;
+  if (cli.json()) {
+    cli.PrintJson(response);
+  } else {
+    PrintApplied(cli, response, options.dry_run);
+  }
+  return kExitDone;
+}
+
+void AddApply(CLI::App* noun, Cli& cli) {
+  auto options = std::make_shared<ApplyOptions>();
+  CLI::App* verb = AddVerb(noun, "apply", "Make and change jobs as a YAML file says; idempotent",
+                           "  tidemark job apply -f jobs.yaml --dry-run\n"
+                           "  tidemark job apply -f jobs.yaml\n"
+                           "  generate-jobs | tidemark job apply -f -");
+  verb->add_option("-f,--file", options->file, "The job file; - is stdin")->required();
+  verb->add_flag("--dry-run", options->dry_run, "Only print what would change");
+  verb->callback([&cli, options] { cli.run = [&cli, options] { return Apply(cli, *options); }; });
+}
+
+// ---------------------------------------------------------------- list, get, next
+
+std::string StateOf(const v1::Job& job) {
+  if (!job.error().empty()) return "ERROR";
+  if (job.finished()) return "FINISHED";
+  if (job.paused()) return "PAUSED";
+  if (job.spec().has_enabled() && !job.spec().enabled()) return "DISABLED";
+  return "ACTIVE";
+}
+
+std::string ScheduleText(const v1::ScheduleSpec& s) {
+  const std::string zone = s.zone().empty() ? "" : " " + s.zone();
+  if (!s.cron().empty()) return s.cron() + zone;
+  if (s.has_every()) return "every " + DurationText(absl::Seconds(s.every().seconds()));
+  if (s.has_at()) return "at " + TimeText(s.at());
+  return "manual";
+}
+
+struct JobListOptions {
+  v1::ListJobsRequest request;
+  std::string app;
+  std::string ns;
+  std::string after;
+  uint32_t limit = 100;
+};
+
+int ListJobs(Cli& cli, const JobListOptions& options) {
+  v1::ListJobsRequest request;
+  request.set_app(options.app);
+  request.set_namespace_(options.ns);
+  request.set_after_name(options.after);
+  request.set_limit(options.limit);
+  v1::ListJobsResponse response;
+  if (const int code = cli.Call(&Stub::ListJobs, request, &response)) return code;
+  if (cli.json()) {
+    cli.PrintJson(response);
+    return kExitDone;
+  }
+  Table table({"NAME", "APP", "STATE", "SCHEDULE", "NEXT FIRE", "HIGH WATERMARK", "LIVE"});
+  for (const v1::Job& job : response.jobs()) {
+    table.Add({job.spec().name(), job.spec().app(), StateOf(job),
+               ScheduleText(job.spec().schedule()),
+               job.has_next_fire() ? TimeText(job.next_fire()) : "-",
+               job.high_watermark().empty() ? "-" : job.high_watermark(),
+               std::to_string(job.live_runs())});
+  }
+  table.Print(cli.out());
+  if (response.more()) {
+    const std::string last = response.jobs(response.jobs_size() - 1).spec().name();
+    cli.out() << "more: --after '" << SafeText(last) << "'\n";
+  }
+  return kExitDone;
+}
+
+void AddList(CLI::App* noun, Cli& cli) {
+  auto options = std::make_shared<JobListOptions>();
+  CLI::App* verb = AddVerb(noun, "list", "List jobs by name",
+                           "  tidemark job list\n"
+                           "  tidemark job list --app recon -o json");
+  verb->add_option("--app", options->app, "Only jobs of this app");
+  verb->add_option("--namespace", options->ns, "Only jobs of this namespace");
+  verb->add_option("--after", options->after, "Names after this one: the next page");
+  verb->add_option("--limit", options->limit, "At most so many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->callback(
+      [&cli, options] { cli.run = [&cli, options] { return ListJobs(cli, *options); }; });
+}
+
+int GetJob(Cli& cli, const std::string& name) {
+  v1::GetJobRequest request;
+  request.set_name(name);
+  v1::Job job;
+  if (const int code = cli.Call(&Stub::GetJob, request, &job)) return code;
+  if (cli.json()) {
+    cli.PrintJson(job);
+    return kExitDone;
+  }
+  Card card;
+  card.Add("name", job.spec().name());
+  card.Add("state", StateOf(job));
+  card.Add("error", job.error());
+  if (job.paused()) {
+    card.Add("paused", "by " + job.paused_by() + " since " + TimeText(job.paused_at()) + ": " +
+                           job.pause_reason());
+  }
+  card.Add("app", job.spec().app());
+  card.Add("handler", job.spec().handler());
+  card.Add("schedule", ScheduleText(job.spec().schedule()));
+  card.Add("tracked by", job.error().empty() ? (job.dated() ? "business date" : "fire time") : "");
+  card.Add("next fire", job.has_next_fire() ? TimeText(job.next_fire()) : "");
+  card.Add("next date", job.next_biz_date());
+  card.Add("high watermark", job.high_watermark());
+  card.Add("live runs", std::to_string(job.live_runs()));
+  card.Add("owner", job.spec().owner());
+  card.Add("description", job.spec().description());
+  card.Add("version", std::to_string(job.version()) + " of " + TimeText(job.updated_at()));
+  card.Print(cli.out());
+  return kExitDone;
+}
+
+struct NextOptions {
+  std::string name;
+  uint32_t count = 5;
+  std::string from;
+};
+
+int NextFires(Cli& cli, const NextOptions& options) {
+  v1::NextFiresRequest request;
+  request.set_name(options.name);
+  request.set_count(options.count);
+  if (!options.from.empty()) {
+    const absl::StatusOr<absl::Time> from = ParseInstant(options.from);
+    if (!from.ok()) return cli.Fail(kExitUsage, "--from: " + Message(from.status()), "");
+    request.mutable_from()->set_seconds(absl::ToUnixSeconds(*from));
+  }
+  v1::NextFiresResponse response;
+  if (const int code = cli.Call(&Stub::NextFires, request, &response)) return code;
+  if (cli.json()) {
+    cli.PrintJson(response);
+    return kExitDone;
+  }
+  if (response.never()) {
+    cli.out() << "never\n";
+  } else {
+    Table table({"FIRES AT", "BIZ DATE"});
+    for (const v1::Fire& fire : response.fires()) {
+      table.Add({fire.at(), fire.biz_date().empty() ? "-" : fire.biz_date()});
+    }
+    table.Print(cli.out());
+  }
+  for (const std::string& warning : response.warnings()) {
+    cli.out() << "warning: " << SafeText(warning) << "\n";
+  }
+  return kExitDone;
+}
+
+void AddGetAndNext(CLI::App* noun, Cli& cli) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* get = AddVerb(noun, "get", "Show one job",
+                          "  tidemark job get recon\n"
+                          "  tidemark job get recon -o json");
+  get->add_option("JOB", *name, "Its name")->required();
+  get->callback([&cli, name] { cli.run = [&cli, name] { return GetJob(cli, *name); }; });
+
+  auto options = std::make_shared<NextOptions>();
+  CLI::App* next = AddVerb(noun, "next", "Show when a job fires next",
+                           "  tidemark job next recon -n 10\n"
+                           "  tidemark job next recon --from 2027-03-01T00:00:00+08:00");
+  next->add_option("JOB", options->name, "Its name")->required();
+  next->add_option("-n,--count", options->count, "So many fires")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  next->add_option("--from", options->from, "After this time (RFC 3339); default: now");
+  next->callback(
+      [&cli, options] { cli.run = [&cli, options] { return NextFires(cli, *options); }; });
+}
+
+// ---------------------------------------------------------------- trigger
+
+struct TriggerOptions {
+  std::string name;
+  std::string biz_date;
+  std::vector<std::string> params;
+  std::string executor;
+  std::string request_id;
+  std::string reason;
+  bool wait = false;
+};
+
+int Trigger(Cli& cli, const TriggerOptions& options) {
+  v1::TriggerJobRequest request;
+  request.set_name(options.name);
+  request.set_biz_date(options.biz_date);
+  for (const std::string& param : options.params) {
+    const size_t equals = param.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return cli.Fail(kExitUsage, "--param '" + param + "' is not NAME=VALUE",
+                      "as --param bills=/data/bills");
+    }
+    const std::string key = param.substr(0, equals);
+    if (request.params().contains(key)) {
+      return cli.Fail(kExitUsage, "--param '" + key + "' is given twice", "keep one");
+    }
+    (*request.mutable_params())[key] = param.substr(equals + 1);
+  }
+  request.set_executor_id(options.executor);
+  request.set_request_id(options.request_id);
+  request.set_reason(options.reason);
+  request.set_actor(cli.actor());
+  // Signals are watched from here on: before gRPC starts its threads.
+  std::unique_ptr<StopSignals> signals;
+  if (options.wait) signals = std::make_unique<StopSignals>();
+  v1::TriggerJobResponse response;
+  if (const int code = cli.Call(&Stub::TriggerJob, request, &response)) return code;
+  return ShowStarted(cli, response, signals.get());
+}
+
+void AddTrigger(CLI::App* noun, Cli& cli) {
+  auto options = std::make_shared<TriggerOptions>();
+  CLI::App* verb =
+      AddVerb(noun, "trigger", "Run a job now",
+              "  tidemark job trigger recon\n"
+              "  tidemark job trigger recon --biz-date 2026-11-27 --wait\n"
+              "  tidemark job trigger report --param month=2026-11 --request-id ticket-7");
+  verb->add_option("JOB", options->name, "Its name")->required();
+  verb->add_option("--biz-date", options->biz_date, "YYYY-MM-DD; default: the latest due date");
+  verb->add_option("--param", options->params, "NAME=VALUE, over the job's own, for this run")
+      ->allow_extra_args(false);
+  verb->add_option("--executor", options->executor, "Run it there or nowhere");
+  verb->add_option("--request-id", options->request_id,
+                   "The same id again answers with the same run");
+  verb->add_option("--reason", options->reason, "Why, for the audit");
+  verb->add_flag("--wait", options->wait, "Wait for its end; exit code 1 unless it was done");
+  verb->callback([&cli, options] { cli.run = [&cli, options] { return Trigger(cli, *options); }; });
+}
+
+// ---------------------------------------------------------------- pause, resume, delete
+
+int ShowOrder(Cli& cli, const v1::OrderResponse& response) {
+  if (cli.json()) {
+    cli.PrintJson(response);
+  } else {
+    cli.out() << SafeText(response.message()) << "\n";
+  }
+  return kExitDone;
+}
+
+struct OrderOptions {
+  std::string name;
+  std::string reason;
+  bool skip_missed = false;
+};
+
+int Pause(Cli& cli, const OrderOptions& options) {
+  v1::PauseJobRequest request;
+  request.set_name(options.name);
+  request.set_reason(options.reason);
+  request.set_actor(cli.actor());
+  v1::OrderResponse response;
+  if (const int code = cli.Call(&Stub::PauseJob, request, &response)) return code;
+  return ShowOrder(cli, response);
+}
+
+int Resume(Cli& cli, const OrderOptions& options) {
+  v1::ResumeJobRequest request;
+  request.set_name(options.name);
+  request.set_skip_missed(options.skip_missed);
+  request.set_actor(cli.actor());
+  v1::OrderResponse response;
+  if (const int code = cli.Call(&Stub::ResumeJob, request, &response)) return code;
+  return ShowOrder(cli, response);
+}
+
+int Delete(Cli& cli, const OrderOptions& options) {
+  v1::DeleteJobRequest request;
+  request.set_name(options.name);
+  request.set_actor(cli.actor());
+  v1::OrderResponse response;
+  if (const int code = cli.Call(&Stub::DeleteJob, request, &response)) return code;
+  return ShowOrder(cli, response);
+}
+
+void AddOrders(CLI::App* noun, Cli& cli) {
+  auto options = std::make_shared<OrderOptions>();
+  CLI::App* pause = AddVerb(noun, "pause", "Stop a job from firing; what runs goes on",
+                            "  tidemark job pause recon --reason \"the channel is down\"");
+  pause->add_option("JOB", options->name, "Its name")->required();
+  pause->add_option("--reason", options->reason, "Why")->required();
+  pause->callback([&cli, options] { cli.run = [&cli, options] { return Pause(cli, *options); }; });
+
+  CLI::App* resume = AddVerb(noun, "resume", "Let a paused job fire again",
+                             "  tidemark job resume recon\n"
+                             "  tidemark job resume recon --skip-missed");
+  resume->add_option("JOB", options->name, "Its name")->required();
+  resume->add_flag("--skip-missed", options->skip_missed,
+                   "Missed dates become WAIVED instead of being caught up");
+  resume->callback(
+      [&cli, options] { cli.run = [&cli, options] { return Resume(cli, *options); }; });
+
+  CLI::App* remove =
+      AddVerb(noun, "delete", "Delete a job; its history is kept", "  tidemark job delete recon");
+  remove->add_option("JOB", options->name, "Its name")->required();
+  remove->callback(
+      [&cli, options] { cli.run = [&cli, options] { return Delete(cli, *options); }; });
+}
+
+}  // namespace
+
+void AddJobCommands(CLI::App& app, Cli& cli) {
+  CLI::App* noun = app.add_subcommand("job", "Definitions of jobs");
+  noun->require_subcommand(1);
+  noun->fallthrough();
+  noun->footer("Examples:\n  tidemark job list\n  tidemark job apply -f jobs.yaml");
+  AddApply(noun, cli);
+  AddList(noun, cli);
+  AddGetAndNext(noun, cli);
+  AddTrigger(noun, cli);
+  AddOrders(noun, cli);
+}
+
+}  // namespace tidemark
