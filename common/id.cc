@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tidemark {
@@ -20,6 +21,17 @@ class KernelRandom : public Random {
 constexpr char kHex[] = "0123456789abcdef";
 constexpr int64_t kEpoch2020Millis = 1577836800000;
 
+std::string UuidText(uint64_t high, uint64_t low) {
+  std::string id;
+  id.reserve(36);
+  for (int nibble = 0; nibble < 32; ++nibble) {
+    if (nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20) id += '-';
+    const uint64_t word = nibble < 16 ? high : low;
+    id += kHex[(word >> (60 - 4 * (nibble % 16))) & 0xf];
+  }
+  return id;
+}
+
 }  // namespace
 
 Random& SystemRandom() {
@@ -34,19 +46,16 @@ uint64_t SeededRandom::Next() {
   return z ^ (z >> 31);
 }
 
-std::string NewRunId(absl::Time now, Random& random) {
+std::string RunIdSource::Next(absl::Time now) {
   const uint64_t millis = static_cast<uint64_t>(absl::ToUnixMillis(now));
-  const uint64_t high = (millis << 16) | 0x7000 | (random.Next() & 0x0fff);
-  const uint64_t low = (random.Next() & 0x3fffffffffffffffULL) | 0x8000000000000000ULL;
-  std::string id;
-  id.reserve(36);
-  for (int nibble = 0; nibble < 32; ++nibble) {
-    if (nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20) id += '-';
-    const uint64_t word = nibble < 16 ? high : low;
-    id += kHex[(word >> (60 - 4 * (nibble % 16))) & 0xf];
-  }
-  return id;
+  // A random start within the lower half leaves room to count, and nothing to guess.
+  last_ = std::max(last_ + 1, (millis << 12) | (random_.Next() & 0x7ff));
+  const uint64_t high = ((last_ >> 12) << 16) | 0x7000 | (last_ & 0xfff);
+  const uint64_t low = (random_.Next() & 0x3fffffffffffffffULL) | 0x8000000000000000ULL;
+  return UuidText(high, low);
 }
+
+std::string NewUuid(absl::Time now, Random& random) { return RunIdSource(random).Next(now); }
 
 bool IsUuid(std::string_view text) {
   if (text.size() != 36) return false;

@@ -33,9 +33,22 @@ class SeededRandom : public Random {
   uint64_t state_;
 };
 
-// A UUID of version 7 in lower-case text form (36 bytes): 48 bits of Unix milliseconds, the rest
-// random.
-std::string NewRunId(absl::Time now, Random& random);
+// Makes UUIDs of version 7 in lower-case text form (36 bytes): 48 bits of Unix milliseconds, 12
+// bits that count within the millisecond, 62 random bits. Each is greater than the one before, also
+// when the time goes back. Not thread-safe.
+class RunIdSource {
+ public:
+  // `random` must outlive it.
+  explicit RunIdSource(Random& random) : random_(random) {}
+  std::string Next(absl::Time now);
+
+ private:
+  Random& random_;
+  uint64_t last_ = 0;  // milliseconds and count of the last one, as 60 bits
+};
+
+// One such id, where no order within a millisecond is needed.
+std::string NewUuid(absl::Time now, Random& random);
 // True for 36 characters in UUID form (any version), lower case.
 bool IsUuid(std::string_view text);
 

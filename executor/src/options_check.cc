@@ -110,7 +110,7 @@ absl::StatusOr<CoreOptions> MakeCoreOptions(const ExecutorOptions& options,
     }
   }
   core.app = options.app;
-  core.incarnation = NewRunId(clock.WallNow(), random);
+  core.incarnation = NewUuid(clock.WallNow(), random);
   core.name_space = options.name_space;
   core.version = options.version;
   core.host = host.substr(0, 100) + ":" + std::to_string(getpid());
@@ -119,6 +119,7 @@ absl::StatusOr<CoreOptions> MakeCoreOptions(const ExecutorOptions& options,
   core.spool_limit_bytes = options.spool_limit_bytes;
   core.drain_timeout = absl::FromChrono(options.drain_timeout);
   core.stop_grace = absl::FromChrono(options.stop_grace);
+  core.ack_wait = std::min(core.ack_wait, core.drain_timeout);
   return core;
 }
 

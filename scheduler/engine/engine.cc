@@ -33,8 +33,8 @@ void State::ForgetUpdate(const std::string& run_id) {
 // One term's state and the parts that work on it.
 class Engine::Parts {
  public:
-  Parts(Decoders decoders, Random& random)
-      : state(std::move(decoders), random),
+  Parts(Decoders decoders, Random& random, RunIdSource& ids)
+      : state(std::move(decoders), random, ids),
         jobs(state),
         gaps(state),
         runs(state),
@@ -56,8 +56,8 @@ class Engine::Parts {
 };
 
 Engine::Engine(Decoders decoders, Random& random)
-    : decoders_(std::move(decoders)), random_(random) {
-  parts_ = std::make_unique<Parts>(decoders_, random_);
+    : decoders_(std::move(decoders)), random_(random), ids_(random) {
+  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
 }
 
 Engine::~Engine() = default;
@@ -73,7 +73,7 @@ void Engine::SetNow(Moment now) {
 }
 
 void Engine::TermStarted(Moment now, Snapshot snapshot) {
-  parts_ = std::make_unique<Parts>(decoders_, random_);
+  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
   State& s = parts_->state;
   SetNow(now);
   s.active = true;
@@ -97,7 +97,7 @@ void Engine::TermEnded(Moment now, const std::string& why) {
   std::vector<StreamId> close;
   for (const auto& [stream, executor] : s.streams) close.push_back(stream);
   const bool was_active = s.active;
-  parts_ = std::make_unique<Parts>(decoders_, random_);
+  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
   SetNow(now);
   parts_->state.out.close = std::move(close);
   if (was_active) parts_->state.Say(LogLine::Level::kWarn, "term ended", {{"why", why}});

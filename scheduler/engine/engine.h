@@ -50,6 +50,7 @@ class Engine {
 
   Decoders decoders_;
   Random& random_;
+  RunIdSource ids_;               // outlives terms: ids stay in order
   std::unique_ptr<Parts> parts_;  // of this term; made anew with each
   Moment last_;
 };

@@ -120,10 +120,11 @@ class Commands;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
-  State(Decoders d, Random& r) : decoders(std::move(d)), random(r) {}
+  State(Decoders d, Random& r, RunIdSource& i) : decoders(std::move(d)), random(r), ids(i) {}
 
   Decoders decoders;
   Random& random;
+  RunIdSource& ids;
   SessionTimes times;
   Moment now;
 
@@ -202,7 +203,7 @@ struct State {
   }
   // Drops a pending write of the row: it is closed instead.
   void ForgetUpdate(const std::string& run_id);
-  std::string NewId() { return NewRunId(now.lo, random); }
+  std::string NewId() { return ids.Next(now.lo); }
 };
 
 }  // namespace tidemark

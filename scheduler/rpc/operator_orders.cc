@@ -90,7 +90,7 @@ absl::StatusOr<OperatorRun> FindRun(OperatorStore& store, const std::string& run
 OperatorCommand OperatorOrders::NewCommand(const OperatorJob& job, const std::string& kind,
                                            const std::string& actor) {
   OperatorCommand command;
-  command.command_id = NewRunId(clock_.WallNow(), random_);
+  command.command_id = NewUuid(clock_.WallNow(), random_);
   command.job_id = job.job_id;
   command.shard = job.shard;
   command.kind = kind;

@@ -1,0 +1,282 @@
+#include "tests/engine/harness.h"
+
+#include <gtest/gtest.h>
+
+#include "common/time_text.h"
+
+namespace tidemark {
+namespace {
+
+std::string Uuid(const std::string& id, int number) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%08x-0000-7000-8000-%012d",
+                static_cast<unsigned>(std::hash<std::string>()(id)), number);
+  return text;
+}
+
+}  // namespace
+
+EngineHarness::EngineHarness(std::string_view now) {
+  const absl::StatusOr<absl::Time> time = ParseInstant(now);
+  EXPECT_TRUE(time.ok()) << now;
+  now_ = {absl::Seconds(10000), *time, *time};
+  engine_ = std::make_unique<Engine>(MakeDecoders(), random_);
+}
+
+Decoders EngineHarness::MakeDecoders() {
+  return {[this](const std::string& text) -> absl::StatusOr<JobSpec> {
+            const auto it = specs_.find(text);
+            if (it == specs_.end()) return absl::InvalidArgumentError("not a definition");
+            return it->second;
+          },
+          [](const std::string&) { return std::map<std::string, std::string>{}; }};
+}
+
+JobSpec EngineHarness::DailyJob(const std::string& name, const std::string& start_date) {
+  JobSpec spec;
+  spec.name = name;
+  spec.app = "app";
+  spec.handler = "work";
+  spec.schedule.cron = "0 0 1 * * ?";
+  spec.schedule.zone = "Asia/Shanghai";
+  spec.retry.jitter = 0;
+  if (!start_date.empty()) spec.start_date = *ParseDate(start_date);
+  return spec;
+}
+
+int64_t EngineHarness::Apply(const JobSpec& spec) {
+  int64_t job_id = 0;
+  for (const auto& [id, job] : store.jobs) {
+    if (job.name == spec.name) job_id = id;
+  }
+  if (job_id == 0) job_id = static_cast<int64_t>(store.jobs.size()) + 1;
+  JobRow& row = store.jobs[job_id];
+  if (row.job_id == 0) row.created_at = now_.lo;
+  row.job_id = job_id;
+  row.name = spec.name;
+  row.ns = spec.ns;
+  row.app = spec.app;
+  ++row.version;
+  const std::string text = spec.name + "#" + std::to_string(row.version);
+  specs_[text] = spec;
+  row.versions.push_back({row.version, now_.lo, text});
+  if (engine_->active()) {
+    tidemark::Command command;
+    command.command_id = "changed" + std::to_string(++last_command_);
+    command.job_id = job_id;
+    command.kind = "job_changed";
+    command.job = row;
+    engine_->CommandsArrived(now_, {command});
+    Pump();
+  }
+  return job_id;
+}
+
+void EngineHarness::Corrupt(int64_t job_id) { store.jobs[job_id].versions.back().spec = "broken"; }
+
+void EngineHarness::StartTerm() {
+  Snapshot snapshot = store.Load();
+  for (int shard = 0; shard < kShards; ++shard) snapshot.shards[shard] = {1, 1};
+  engine_->TermStarted(now_, std::move(snapshot));
+  Pump();
+}
+
+void EngineHarness::EndTerm() {
+  engine_->TermEnded(now_, "test");
+  stalled_.clear();
+  Pump();
+}
+
+void EngineHarness::KillScheduler() {
+  engine_ = std::make_unique<Engine>(MakeDecoders(), random_);
+  stalled_.clear();
+  for (auto& [id, executor] : executors) executor.stream = 0;
+}
+
+void EngineHarness::Advance(absl::Duration d) {
+  const absl::Duration end = now_.mono + d;
+  while (now_.mono < end) {
+    const absl::Duration step = std::min(absl::Seconds(1), end - now_.mono);
+    now_.mono += step;
+    now_.lo += step;
+    now_.hi += step;
+    const bool beat = absl::ToInt64Seconds(now_.mono) % 5 == 0;
+    for (auto& [id, executor] : executors) {
+      if (beat && executor.beats) Beat(executor);
+    }
+    engine_->Tick(now_);
+    Pump();
+  }
+}
+
+void EngineHarness::AdvanceTo(std::string_view instant) {
+  Advance(*ParseInstant(instant) - now_.lo);
+}
+
+void EngineHarness::Pump() {
+  for (int turn = 0; turn < 10000; ++turn) {
+    Effects effects = engine_->TakeEffects();
+    if (effects.empty()) return;
+    for (const Outbound& message : effects.messages) Deliver(message);
+    for (const StreamId stream : effects.close) {
+      for (auto& [id, executor] : executors) {
+        if (executor.stream == stream) Disconnect(executor);
+      }
+    }
+    for (const LedgerQuery& query : effects.queries) engine_->Ledger(now_, store.Answer(query));
+    if (!effects.flush.has_value()) continue;
+    if (store_stalled) {
+      stalled_.push_back(*effects.flush);
+    } else {
+      engine_->Flushed(now_, store.Apply(*effects.flush));
+    }
+  }
+  ADD_FAILURE() << "the engine does not come to rest";
+}
+
+EngineHarness::Executor& EngineHarness::Start(const std::string& id, int incarnation) {
+  Executor& executor = executors[id];
+  executor.id = id;
+  executor.incarnation = Uuid(id, incarnation);
+  executor.registration = 0;
+  executor.held.clear();
+  executor.rejected.reset();
+  executor.waiting = false;
+  Connect(executor);
+  return executor;
+}
+
+void EngineHarness::Connect(Executor& executor) {
+  executor.stream = ++last_stream_;
+  executor.beat = 0;
+  Hello hello;
+  hello.executor_id = executor.id;
+  hello.app = executor.app;
+  hello.ns = "default";
+  hello.incarnation = executor.incarnation;
+  hello.registration = executor.registration;
+  hello.handlers = {{"work", executor.interruptible, 0}};
+  hello.capacity = executor.capacity;
+  hello.labels = executor.labels;
+  hello.host = executor.id + "-host";
+  for (const auto& [run_id, held] : executor.held) hello.held.push_back(held);
+  hello.results = executor.unacknowledged;
+  ExecutorMessage message;
+  message.hello = std::move(hello);
+  engine_->Received(now_, executor.stream, message, now_.mono);
+  Pump();
+}
+
+void EngineHarness::Disconnect(Executor& executor) {
+  const StreamId stream = executor.stream;
+  executor.stream = 0;
+  if (stream != 0) engine_->StreamClosed(now_, stream);
+  Pump();
+}
+
+void EngineHarness::Beat(Executor& executor) {
+  if (executor.stream == 0 || executor.registration == 0) return;
+  Heartbeat beat;
+  beat.sequence = ++executor.beat;
+  for (const auto& [run_id, held] : executor.held) beat.held.push_back(held);
+  ExecutorMessage message;
+  message.heartbeat = std::move(beat);
+  engine_->Received(now_, executor.stream, message, now_.mono);
+  Pump();
+}
+
+void EngineHarness::Report(Executor& executor, const AttemptRef& ref,
+                           decltype(RunReport::event) event) {
+  RunReport report{ref, executor.registration, std::move(event)};
+  if (std::holds_alternative<FinishedReport>(report.event)) {
+    executor.held.erase(ref.run_id);
+    executor.unacknowledged.push_back(report);
+  }
+  if (executor.stream == 0) return;
+  ExecutorMessage message;
+  message.reports.push_back(std::move(report));
+  engine_->Received(now_, executor.stream, message, now_.mono);
+  Pump();
+}
+
+void EngineHarness::Begin(Executor& executor, const TriggerOrder& trigger) {
+  executor.held[trigger.attempt.run_id] = {trigger.attempt, trigger.shard, trigger.epoch, true};
+  Report(executor, trigger.attempt, StartedReport{});
+}
+
+void EngineHarness::Finish(Executor& executor, const TriggerOrder& trigger, Outcome outcome,
+                           const std::string& message) {
+  FinishedReport finished;
+  finished.result.outcome = outcome;
+  finished.result.message = message;
+  finished.result.result_rows = 1;
+  finished.result.result_digest = "digest of " + trigger.biz_date;
+  Report(executor, trigger.attempt, finished);
+}
+
+void EngineHarness::Deliver(const Outbound& message) {
+  for (auto& [id, executor] : executors) {
+    if (executor.stream != message.stream) continue;
+    if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
+      executor.registration = welcome->registration;
+      executor.waiting = false;
+    } else if (const auto* trigger = std::get_if<TriggerOrder>(&message.body)) {
+      executor.triggers.push_back(*trigger);
+      if (on_trigger) on_trigger(executor, *trigger);
+    } else if (const auto* cancel = std::get_if<CancelOrder>(&message.body)) {
+      executor.cancels.push_back(*cancel);
+    } else if (const auto* ack = std::get_if<AcknowledgedOrder>(&message.body)) {
+      executor.acknowledged.push_back(ack->attempt);
+      std::erase_if(executor.unacknowledged,
+                    [&](const RunReport& report) { return report.attempt == ack->attempt; });
+    } else if (const auto* rejected = std::get_if<RejectedMessage>(&message.body)) {
+      executor.rejected = *rejected;
+    } else if (std::holds_alternative<WaitMessage>(message.body)) {
+      executor.waiting = true;
+    }
+  }
+}
+
+std::string EngineHarness::Command(int64_t job_id, const std::string& kind,
+                                   std::map<std::string, std::string> args) {
+  tidemark::Command command;
+  command.command_id = "command" + std::to_string(++last_command_);
+  command.job_id = job_id;
+  command.kind = kind;
+  command.args = std::move(args);
+  command.actor = "tester";
+  engine_->CommandsArrived(now_, {command});
+  Pump();
+  return command.command_id;
+}
+
+const CommandDone& EngineHarness::Answer(const std::string& command_id) const {
+  static const CommandDone* none =
+      new CommandDone{.code = absl::StatusCode::kUnknown, .message = "no answer"};
+  const auto it = store.commands.find(command_id);
+  return it == store.commands.end() ? *none : it->second;
+}
+
+std::string EngineHarness::StatusOf(int64_t job_id, std::string_view date) const {
+  const auto it = store.watermarks.find({job_id, *ParseDate(date)});
+  return it == store.watermarks.end() ? "" : it->second.status;
+}
+
+std::vector<std::string> EngineHarness::DatesRun(int64_t job_id) const {
+  std::vector<std::string> dates;
+  for (const MemoryStore::Ended& ended : store.history) {
+    if (ended.run.occurrence.job_id == job_id && ended.run.biz_date.has_value()) {
+      dates.push_back(FormatDate(*ended.run.biz_date));
+    }
+  }
+  return dates;
+}
+
+bool EngineHarness::HasAlert(const std::string& kind) const {
+  for (const auto& [key, alert] : store.alerts) {
+    if (alert.kind == kind) return true;
+  }
+  return false;
+}
+
+}  // namespace tidemark

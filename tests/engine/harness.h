@@ -1,0 +1,135 @@
+// Drives the engine in virtual time against a store in memory and executors that tests script.
+#ifndef TIDEMARK_TESTS_ENGINE_HARNESS_H_
+#define TIDEMARK_TESTS_ENGINE_HARNESS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/id.h"
+#include "scheduler/engine/engine.h"
+
+namespace tidemark {
+
+// What the database would keep. Applies flushes as the batch writer does.
+struct MemoryStore {
+  struct Watermark {
+    std::string status;
+    std::string reason;
+    std::string run_id;
+    std::string digest;
+    std::string reopened_on;
+    int reopened = 0;
+  };
+  struct Ended {
+    ActiveRun run;
+    RunStatus status;
+    std::string reason;
+    AttemptResult result;
+  };
+
+  std::map<int64_t, JobRow> jobs;
+  std::map<OccurrenceKey, ActiveRun> active;
+  std::vector<Ended> history;
+  std::vector<AttemptEnd> attempts;
+  std::vector<SkippedRange> skipped;
+  std::map<std::pair<int64_t, absl::CivilDay>, Watermark> watermarks;
+  std::map<std::string, std::pair<int64_t, std::string>> executors;  // registration, incarnation
+  std::map<std::string, int64_t> incarnations;                       // id/incarnation
+  std::map<std::string, AlertRaise> alerts;                          // open ones, by key
+  std::vector<AlertRaise> all_alerts;
+  std::map<std::string, CommandDone> commands;
+
+  FlushResult Apply(const Flush& flush);
+  LedgerResult Answer(const LedgerQuery& query) const;
+  Snapshot Load() const;
+
+ private:
+  void Close(const RunClose& close, FlushResult& result);
+  void Open(const RunOpen& open, FlushResult& result);
+  ExecutorRegistered Register(const ExecutorRegister& row);
+  void UpdateJob(const JobUpdate& update);
+};
+
+class EngineHarness {
+ public:
+  // `now`: RFC 3339.
+  explicit EngineHarness(std::string_view now);
+
+  // ---- definitions
+  static JobSpec DailyJob(const std::string& name, const std::string& start_date);
+  // Makes or edits the job; returns its id. Outside a term it is only stored.
+  int64_t Apply(const JobSpec& spec);
+  // Stores a definition that no decoder takes.
+  void Corrupt(int64_t job_id);
+
+  // ---- course
+  void StartTerm();
+  void EndTerm();
+  void KillScheduler();            // all memory is gone; the store stays
+  void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
+  void AdvanceTo(std::string_view instant);
+  void Pump();                 // carries out effects until there are none
+  bool store_stalled = false;  // flushes are taken but not answered
+
+  // ---- executors
+  struct Executor {
+    std::string id;
+    std::string app = "app";
+    std::string incarnation;
+    int64_t registration = 0;
+    StreamId stream = 0;
+    bool interruptible = true;
+    bool beats = true;
+    int capacity = 10;
+    std::map<std::string, std::string> labels;
+    std::map<std::string, HeldRun> held;  // by run_id
+    std::vector<RunReport> unacknowledged;
+    std::vector<TriggerOrder> triggers;  // all that came
+    std::vector<CancelOrder> cancels;
+    std::vector<AttemptRef> acknowledged;
+    std::optional<RejectedMessage> rejected;
+    bool waiting = false;
+    uint64_t beat = 0;
+  };
+  Executor& Start(const std::string& id, int incarnation = 1);
+  void Connect(Executor& executor);
+  void Disconnect(Executor& executor);  // the stream only
+  void Report(Executor& executor, const AttemptRef& ref, decltype(RunReport::event) event);
+  void Begin(Executor& executor, const TriggerOrder& trigger);
+  void Finish(Executor& executor, const TriggerOrder& trigger, Outcome outcome,
+              const std::string& message = "");
+  // Begins and finishes every trigger as it comes.
+  std::function<void(Executor&, const TriggerOrder&)> on_trigger;
+
+  // ---- questions
+  std::string Command(int64_t job_id, const std::string& kind,
+                      std::map<std::string, std::string> args = {});
+  const CommandDone& Answer(const std::string& command_id) const;
+  std::string StatusOf(int64_t job_id, std::string_view date) const;  // "" no row
+  std::vector<std::string> DatesRun(int64_t job_id) const;            // of history, in order
+  bool HasAlert(const std::string& kind) const;                       // open
+  Moment now() const { return now_; }
+
+  MemoryStore store;
+  std::map<std::string, Executor> executors;
+
+ private:
+  void Deliver(const Outbound& message);
+  void Beat(Executor& executor);
+  Decoders MakeDecoders();
+
+  SeededRandom random_{7};
+  std::map<std::string, JobSpec> specs_;  // by the text stored for it
+  Moment now_;
+  std::unique_ptr<Engine> engine_;
+  StreamId last_stream_ = 0;
+  int last_command_ = 0;
+  std::vector<Flush> stalled_;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_TESTS_ENGINE_HARNESS_H_

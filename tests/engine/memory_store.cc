@@ -1,0 +1,129 @@
+#include "common/time_text.h"
+#include "tests/engine/harness.h"
+
+namespace tidemark {
+
+FlushResult MemoryStore::Apply(const Flush& flush) {
+  FlushResult result;
+  result.seq = flush.seq;
+  for (const ExecutorRegister& row : flush.registers) result.registered.push_back(Register(row));
+  for (const RunClose& close : flush.closes) Close(close, result);
+  for (const RunOpen& open : flush.opens) Open(open, result);
+  for (const RunUpdate& update : flush.updates) {
+    const auto it = active.find(update.run.occurrence);
+    if (it == active.end() || it->second.run_id != update.run.run_id) continue;
+    it->second = update.run;
+    result.updated.insert(update.run.run_id);
+  }
+  for (const AttemptEnd& attempt : flush.attempts) attempts.push_back(attempt);
+  for (const WatermarkWrite& write : flush.watermarks) {
+    Watermark& mark = watermarks[{write.job_id, write.date}];
+    const bool settled =
+        mark.status == "DONE" || mark.status == "WAIVED" || mark.status == "EXPIRED";
+    if (write.only_if_unsettled && settled) continue;
+    mark.status = write.status;
+    mark.reason = write.reason;
+  }
+  for (const CursorWrite& write : flush.cursors) {
+    std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;
+    cursor = std::max(cursor.value_or(write.last_fire), write.last_fire);
+  }
+  for (const SkippedRange& range : flush.skipped) skipped.push_back(range);
+  for (const JobUpdate& update : flush.jobs) UpdateJob(update);
+  for (const AlertRaise& alert : flush.alerts) {
+    if (alerts.try_emplace(alert.dedup_key, alert).second) all_alerts.push_back(alert);
+  }
+  for (const AlertResolve& resolve : flush.resolves) {
+    std::erase_if(alerts, [&](const auto& entry) {
+      return entry.first.compare(0, resolve.prefix.size(), resolve.prefix) == 0;
+    });
+  }
+  for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
+  return result;
+}
+
+void MemoryStore::Close(const RunClose& close, FlushResult& result) {
+  const auto it = active.find(close.run.occurrence);
+  if (it == active.end() || it->second.run_id != close.run_id) return;
+  active.erase(it);
+  history.push_back({close.run, close.status, close.status_reason, close.result});
+  result.closed.insert(close.run_id);
+  if (close.watermark.empty()) return;
+  Watermark& mark = watermarks[{close.run.occurrence.job_id, *close.run.biz_date}];
+  if (close.watermark == "FAILED" && mark.status == "DONE") return;
+  mark.status = close.watermark;
+  mark.reason = close.status_reason;
+  mark.run_id = close.run_id;
+  mark.digest = close.result.result_digest;
+}
+
+void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
+  if (!active.try_emplace(open.run.occurrence, open.run).second) return;
+  result.opened.insert(open.run.run_id);
+  if (!open.run.biz_date.has_value()) return;
+  Watermark& mark = watermarks[{open.run.occurrence.job_id, *open.run.biz_date}];
+  if (mark.status == "DONE") return;
+  mark.status = "RUNNING";
+  mark.run_id = open.run.run_id;
+  if (open.count_reopening_on.empty()) return;
+  mark.reopened = mark.reopened_on == open.count_reopening_on ? mark.reopened + 1 : 1;
+  mark.reopened_on = open.count_reopening_on;
+}
+
+ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
+  ExecutorRegistered answer;
+  answer.session = row.session;
+  auto& [registration, incarnation] = executors[row.executor_id];
+  const std::string key = row.executor_id + "/" + row.incarnation;
+  if (incarnation == row.incarnation) {
+    answer.kind = ExecutorRegistered::Kind::kSame;
+  } else if (incarnations.contains(key) || (row.claimed != 0 && row.claimed < registration)) {
+    answer.kind = ExecutorRegistered::Kind::kSuperseded;
+  } else {
+    ++registration;
+    incarnation = row.incarnation;
+    incarnations[key] = registration;
+  }
+  answer.registration = registration;
+  return answer;
+}
+
+void MemoryStore::UpdateJob(const JobUpdate& update) {
+  JobRow& job = jobs[update.job_id];
+  if (update.paused.has_value()) job.paused = *update.paused;
+  if (update.ledger_from.has_value()) job.ledger_from = update.ledger_from;
+  if (update.error.has_value()) job.error = *update.error;
+  if (update.deleted) jobs.erase(update.job_id);
+}
+
+LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
+  LedgerResult result;
+  result.query_id = query.query_id;
+  result.job_id = query.job_id;
+  for (const absl::CivilDay date : query.dates) {
+    LedgerEntry entry;
+    entry.date = date;
+    const auto it = watermarks.find({query.job_id, date});
+    if (it != watermarks.end()) {
+      const Watermark& mark = it->second;
+      entry.status = mark.status;
+      entry.reason = mark.reason;
+      entry.run_id = mark.run_id;
+      entry.reopened = mark.reopened;
+      entry.reopened_on = mark.reopened_on;
+    }
+    const bool settled = entry.status == "DONE" || entry.status == "WAIVED" ||
+                         (entry.status == "EXPIRED" && entry.reason == "first_launch");
+    if (query.all || !settled) result.entries.push_back(entry);
+  }
+  return result;
+}
+
+Snapshot MemoryStore::Load() const {
+  Snapshot snapshot;
+  for (const auto& [id, job] : jobs) snapshot.jobs.push_back(job);
+  for (const auto& [key, run] : active) snapshot.runs.push_back(run);
+  return snapshot;
+}
+
+}  // namespace tidemark
