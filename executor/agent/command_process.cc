@@ -248,7 +248,7 @@ int CommandProcess::End() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  for (int tries = 0; tries < kGoneTries && kill(-pid_, 0) == 0; ++tries) {
+  for (int tries = 0; tries < kGoneTries && GroupLives(pid_); ++tries) {
     poll(nullptr, 0, kGoneMillis);
   }
   records_.Remove(pid_);

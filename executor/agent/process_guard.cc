@@ -1,6 +1,6 @@
 #include "executor/agent/process_guard.h"
 
-#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,12 +22,12 @@ struct Record {
 };
 
 // Runs in the guard process. Only calls that are safe after a fork in a process with threads.
-[[noreturn]] void Watch(int pipe) {
+[[noreturn]] void Watch(int socket) {
   static pid_t groups[kMaxGroups];
   size_t count = 0;
   Record record{};
   while (true) {
-    const ssize_t n = read(pipe, &record, sizeof record);
+    const ssize_t n = read(socket, &record, sizeof record);
     if (n < 0 && errno == EINTR) continue;
     if (n != static_cast<ssize_t>(sizeof record)) break;
     if (record.what == '+' && count < kMaxGroups) {
@@ -42,12 +42,12 @@ struct Record {
   _exit(0);
 }
 
-[[noreturn]] void BecomeGuard(int pipe) {
+[[noreturn]] void BecomeGuard(int socket) {
   setsid();  // not reached by signals to the agent's group or terminal
   for (int number = 1; number < 65; ++number) {
     if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_IGN);
   }
-  dup2(pipe, 0);
+  dup2(socket, 0);
   close_range(1, 1, 0);
   close_range(3, ~0U, 0);
   Watch(0);
@@ -63,14 +63,15 @@ absl::StatusOr<std::unique_ptr<ProcessGuard>> ProcessGuard::Start() {
 }
 
 ProcessGuard::~ProcessGuard() {
-  close(pipe_);
+  close(socket_);
   waitpid(pid_, nullptr, 0);
 }
 
 absl::Status ProcessGuard::Fork() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::UnavailableError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  // A socket and not a pipe: a write to a guard that is gone must not raise SIGPIPE.
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::UnavailableError(std::string("cannot make a socket: ") + std::strerror(errno));
   }
   const pid_t pid = _Fork();
   if (pid == 0) BecomeGuard(ends[0]);
@@ -82,7 +83,7 @@ absl::Status ProcessGuard::Fork() {
                                   std::strerror(error));
   }
   pid_ = pid;
-  pipe_ = ends[1];
+  socket_ = ends[1];
   return absl::OkStatus();
 }
 
@@ -90,7 +91,7 @@ absl::Status ProcessGuard::Tell(char what, pid_t group) {
   const Record record{what, group};
   ssize_t n = 0;
   do {
-    n = write(pipe_, &record, sizeof record);
+    n = send(socket_, &record, sizeof record, MSG_NOSIGNAL);
   } while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(sizeof record)) return absl::OkStatus();
   return absl::UnavailableError(std::string("the guard process is gone: ") + std::strerror(errno));
@@ -102,7 +103,7 @@ absl::Status ProcessGuard::Add(pid_t group) {
   groups_.insert(group);
   if (Tell('+', group).ok()) return absl::OkStatus();
   // Killed from outside: a new one takes over all groups.
-  close(pipe_);
+  close(socket_);
   waitpid(pid_, nullptr, WNOHANG);
   absl::Status status = Fork();
   for (const pid_t known : groups_) {

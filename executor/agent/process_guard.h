@@ -13,9 +13,9 @@
 
 namespace tidemark::agent {
 
-// A small process of its own session that holds the reading end of a pipe. It is told of each group
-// before that group's command starts, and kills them all when the pipe ends. A guard that was
-// killed is replaced at the next call. Thread-safe.
+// A small process of its own session that holds one end of a socket. It is told of each group
+// before that group's command starts, and kills them all when the other end closes. A guard that
+// was killed is replaced at the next call. Thread-safe.
 class ProcessGuard {
  public:
   static absl::StatusOr<std::unique_ptr<ProcessGuard>> Start();
@@ -35,7 +35,7 @@ class ProcessGuard {
   absl::Status Tell(char what, pid_t group);
 
   mutable std::mutex mutex_;
-  int pipe_ = -1;           // guarded by mutex_
+  int socket_ = -1;         // guarded by mutex_
   pid_t pid_ = -1;          // changed under mutex_
   std::set<pid_t> groups_;  // guarded by mutex_
 };

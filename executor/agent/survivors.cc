@@ -122,6 +122,15 @@ std::string StartTimeOf(pid_t pid) {
   return ReadStat(pid, &stat) ? stat.start_time : "";
 }
 
+bool GroupLives(pid_t group) {
+  if (kill(-group, 0) != 0) return false;
+  for (const pid_t pid : AllProcesses()) {
+    ProcessStat stat;
+    if (ReadStat(pid, &stat) && stat.group == group && stat.state != 'Z') return true;
+  }
+  return false;
+}
+
 absl::StatusOr<std::unique_ptr<CommandRecords>> CommandRecords::Open(const std::string& dir) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);

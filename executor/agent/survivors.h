@@ -41,6 +41,9 @@ class CommandRecords {
 // Start time of a process in clock ticks since boot, or "" when there is none.
 std::string StartTimeOf(pid_t pid);
 
+// True while a process of the group lives; a zombie that nobody has reaped yet does not count.
+bool GroupLives(pid_t group);
+
 }  // namespace tidemark::agent
 
 #endif  // TIDEMARK_EXECUTOR_AGENT_SURVIVORS_H_

@@ -124,8 +124,9 @@ class Context {
   std::string cancel_reason() const;
   // Waits until cancelled or `timeout` is over; returns cancelled(). Use it to wait in a handler.
   bool WaitCancelled(std::chrono::milliseconds timeout) const;
-  // Runs `callback` once when the run is cancelled (at once when it already is), from another thread.
-  // It must return soon, and may still be running when the handler returns: let it own what it uses.
+  // Runs `callback` once when the run is cancelled (at once when it already is), from another
+  // thread. It must return soon, and may still be running when the handler returns: let it own what
+  // it uses.
   void OnCancel(std::function<void()> callback);
   // Cancels this run from within; it ends as failed, to be retried, with `reason`.
   void Cancel(std::string reason);
@@ -210,7 +211,8 @@ struct ExecutorOptions {
   std::string version = {};
   std::string name_space = "default";
   // After SIGTERM or Stop(), running handlers have so long to end by themselves. Then their
-  // contexts are cancelled, and they have `stop_grace` more.
+  // contexts are cancelled, and they have `stop_grace` more. After the last one's end, schedulers
+  // have 10 s (at most drain_timeout) to commit what was reported.
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(60);
   std::chrono::milliseconds stop_grace = std::chrono::seconds(30);
   // Run() ends on SIGTERM and SIGINT. For that the constructor blocks these signals in its thread:
