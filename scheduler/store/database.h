@@ -63,6 +63,7 @@ class SqlRows {
   SqlRows& operator=(SqlRows&&) noexcept;
 
   int size() const;  // rows
+  int columns() const;
   bool empty() const { return size() == 0; }
   int affected() const;  // rows that a statement without RETURNING changed
   bool IsNull(int row, int column) const;

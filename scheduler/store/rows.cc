@@ -42,6 +42,10 @@ SqlRows& SqlRows::operator=(SqlRows&&) noexcept = default;
 
 int SqlRows::size() const { return impl_ == nullptr ? 0 : static_cast<int>(impl_->result.size()); }
 
+int SqlRows::columns() const {
+  return impl_ == nullptr ? 0 : static_cast<int>(impl_->result.columns());
+}
+
 int SqlRows::affected() const {
   return impl_ == nullptr ? 0 : static_cast<int>(impl_->result.affected_rows());
 }

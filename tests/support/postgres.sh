@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # One private PostgreSQL for a whole test run.
-#   postgres.sh start FILE   starts it, unless the one that FILE names still runs, and writes its
-#                            connection text to FILE
-#   postgres.sh stop FILE    stops it and removes its data and FILE
+#   postgres.sh start FILE [PID]  starts it, unless the one that FILE names still runs, and writes
+#                                 its connection text to FILE; it ends with process PID (default:
+#                                 the caller), however that ends
+#   postgres.sh stop FILE         stops it and removes its data and FILE
 # As root it runs as the user postgres, with its data in /tmp, where that user gets through. Its
 # commits are not flushed: tests that are about durability start a server of their own.
 set -euo pipefail
 
 action=$1
 file=$2
+owner=${3:-$PPID}
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 [ -n "$bin" ] || { echo "postgres.sh: no PostgreSQL is installed; run deploy/setup.sh" >&2; exit 1; }
 
@@ -36,7 +38,16 @@ start() {
     "-k $dir -c listen_addresses= -c fsync=off -c max_connections=300 -c TimeZone=Pacific/Chatham" \
     >/dev/null 2>&1 </dev/null || { cat "$dir/server.log" >&2; exit 1; }
   mkdir -p "$(dirname "$file")"
-  echo "host=$dir user=tidemark dbname=postgres" >"$file"
+  echo "host=$dir user=tidemark dbname=postgres" >"$file.new"
+  mv "$file.new" "$file"
+  guard "$dir" </dev/null >/dev/null 2>&1 &
+}
+
+# Ends the server in DIR once the process that wanted it is gone.
+guard() {
+  cd /
+  while kill -0 "$owner" 2>/dev/null && [ -d "$1" ]; do sleep 1; done
+  if [ "$(server_dir)" = "$1" ]; then stop; fi
 }
 
 stop() {
@@ -51,5 +62,5 @@ stop() {
 case $action in
   start) start ;;
   stop) stop ;;
-  *) echo "usage: postgres.sh start|stop FILE" >&2 && exit 2 ;;
+  *) echo "usage: postgres.sh start FILE [PID] | stop FILE" >&2 && exit 2 ;;
 esac

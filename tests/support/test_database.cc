@@ -1,5 +1,7 @@
 #include "tests/support/test_database.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -10,31 +12,50 @@
 namespace tidemark {
 namespace {
 
-std::string ServerUrl() {
-  std::ifstream in(TIDEMARK_TEST_POSTGRES_FILE);
-  std::string url;
-  if (!std::getline(in, url)) {
-    std::fprintf(stderr,
-                 "This test needs the PostgreSQL of a test run. Run it with ctest, or before it: "
-                 "%s start %s\n",
-                 TIDEMARK_TEST_POSTGRES_SCRIPT, TIDEMARK_TEST_POSTGRES_FILE);
-    std::exit(1);
-  }
-  return url;
+std::string ReadLine(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// For a program that no test run started: its server ends when the program does.
+std::string StartOwnServer() {
+  const std::string pid = std::to_string(getpid());
+  const std::string file = "/tmp/tidemark-test." + pid + ".url";
+  const std::string command = "'" TIDEMARK_TEST_POSTGRES_SCRIPT "' start " + file + " " + pid;
+  if (std::system(command.c_str()) != 0) return "";
+  return ReadLine(file);
 }
 
 void Execute(const std::string& sql) {
-  pqxx::connection connection(ServerUrl());
+  pqxx::connection connection(TestServerUrl());
   pqxx::nontransaction transaction(connection);
   transaction.exec(sql);
 }
 
 }  // namespace
 
-TestDatabase::TestDatabase() : name_("test_" + RandomHex(8, SystemRandom())) {
-  Execute("CREATE DATABASE " + name_);
+std::string TestServerUrl() {
+  static const std::string url = [] {
+    std::string found = ReadLine(TIDEMARK_TEST_POSTGRES_FILE);
+    return found.empty() ? StartOwnServer() : found;
+  }();
+  if (!url.empty()) return url;
+  std::fprintf(stderr, "This test needs PostgreSQL, and %s could not start one.\n",
+               TIDEMARK_TEST_POSTGRES_SCRIPT);
+  std::exit(1);
+}
+
+TestDatabase::TestDatabase(const std::string& template_name)
+    : name_("test_" + RandomHex(8, SystemRandom())) {
+  Execute("CREATE DATABASE " + name_ + " TEMPLATE " + template_name);
   // Of two settings of one keyword the last wins.
-  url_ = ServerUrl() + " dbname=" + name_;
+  url_ = TestServerUrl() + " dbname=" + name_;
+}
+
+void TestDatabase::CopyAs(const std::string& name) const {
+  Execute("CREATE DATABASE " + name + " TEMPLATE " + name_);
 }
 
 TestDatabase::~TestDatabase() {

@@ -6,16 +6,22 @@
 
 namespace tidemark {
 
-// A fresh, empty database on the server of this test run (see postgres.sh), dropped with the
-// object. Its server's TimeZone is an odd one on purpose. Tests that use it say
-// `PROPERTIES FIXTURES_REQUIRED postgres`; by hand, start the server as the message says.
-// Ends the test program when there is no server.
+// A libpq keyword string of a superuser of this run's server (see postgres.sh). Tests that use it
+// say `PROPERTIES FIXTURES_REQUIRED postgres`. A test program that is run by hand starts a server
+// of its own, which ends with it. Ends the program when there is no server.
+std::string TestServerUrl();
+
+// A fresh database on that server, dropped with the object: empty, or a copy of `template_name`.
+// The server's TimeZone is an odd one on purpose.
 class TestDatabase {
  public:
-  TestDatabase();
+  explicit TestDatabase(const std::string& template_name = "template1");
   ~TestDatabase();
   TestDatabase(const TestDatabase&) = delete;
   TestDatabase& operator=(const TestDatabase&) = delete;
+
+  // Makes a database `name` as a copy of this one, to which nobody may be connected.
+  void CopyAs(const std::string& name) const;
 
   // A libpq keyword string of a superuser.
   const std::string& url() const { return url_; }
