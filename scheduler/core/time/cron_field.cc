@@ -13,20 +13,40 @@ std::string Bounds(const FieldRule& rule) {
   return std::to_string(rule.min) + "–" + std::to_string(rule.max);
 }
 
+// How the dialect counts weekdays, for an error; "" in other fields.
+std::string WeekdayNote(const FieldRule& rule, Dialect dialect) {
+  if (rule.kind != FieldKind::kWeekdays) return {};
+  switch (dialect) {
+    case Dialect::kQuartz:
+      return ", where 1 is SUN and 7 is SAT";
+    case Dialect::kSpring:
+      return ", where 1 is MON, 0 and 7 are SUN";
+    default:
+      return ", where 0 and 7 are SUN";
+  }
+}
+
+// What a number outside its field is usually meant to be; "": no idea.
+std::string_view MeantInstead(FieldKind kind, int number) {
+  if (kind == FieldKind::kHours && number == 24) return "0";
+  if (kind == FieldKind::kMonths && number == 0) return "1";
+  if (kind == FieldKind::kWeekdays && number == 0) return "SUN";
+  return {};
+}
+
 }  // namespace
 
 absl::StatusOr<FieldValues> FieldParser::Parse() {
-  const size_t items = 1 + static_cast<size_t>(std::count(text_.begin(), text_.end(), ','));
   for (size_t begin = 0; begin <= text_.size(); begin = item_end_ + 1) {
     item_begin_ = pos_ = begin;
     item_end_ = std::min(text_.find(',', begin), text_.size());
     if (AtEnd()) return Error(begin, "an item of the list is empty");
-    if (absl::Status status = ParseItem(items); !status.ok()) return status;
+    if (absl::Status status = ParseItem(); !status.ok()) return status;
   }
   return out_;
 }
 
-absl::Status FieldParser::ParseItem(size_t items) {
+absl::Status FieldParser::ParseItem() {
   if (Peek() == '*') {
     ++pos_;
     return ParseRange(true);
@@ -38,7 +58,7 @@ absl::Status FieldParser::ParseItem(size_t items) {
     if (dialect_ == Dialect::kSpring) {
       return Error(pos_, "L needs a weekday before it in the Spring dialect", "5L");
     }
-    if (items > 1) return Error(pos_, "L stands alone: no list");
+    if (IsList()) return Error(pos_, "L stands alone: no list");
     ++pos_;
     Add(rule_.max);
     return absl::OkStatus();
@@ -60,8 +80,7 @@ absl::Status FieldParser::ParseRange(bool has_star) {
     }
     if (extended() && rule_.kind == FieldKind::kWeekdays &&
         (Peek() == '#' || PeekLetter() == 'L')) {
-      const size_t items = 1 + static_cast<size_t>(std::count(text_.begin(), text_.end(), ','));
-      return ParseWeekdayRank(from, items);
+      return ParseWeekdayRank(from);
     }
     if (Peek() == '-') {
       ++pos_;
@@ -108,9 +127,9 @@ absl::Status FieldParser::ParseNearest(const Value& day) {
 }
 
 // dL and d#n in the day-of-week field; `day` has been read.
-absl::Status FieldParser::ParseWeekdayRank(const Value& day, size_t items) {
+absl::Status FieldParser::ParseWeekdayRank(const Value& day) {
   const char mark = Peek() == '#' ? '#' : 'L';
-  if (items > 1) {
+  if (IsList()) {
     return Error(pos_, std::string(1, mark) + " in the day-of-week field stands alone: no list");
   }
   ++pos_;
@@ -161,14 +180,9 @@ absl::StatusOr<FieldParser::Value> FieldParser::ParseNumber() {
     return Error(value.begin, "a year has four digits");
   }
   if (value.number < rule_.min || value.number > rule_.max) {
-    std::string reason = number + " is outside " + Bounds(rule_);
-    std::string hint;
-    if (rule_.kind == FieldKind::kHours && value.number == 24) hint = "0";
-    if (rule_.kind == FieldKind::kMonths && value.number == 0) hint = "1";
-    if (rule_.kind == FieldKind::kWeekdays && extended()) reason += ", where 1 is SUN and 7 is SAT";
-    if (rule_.kind == FieldKind::kWeekdays && !extended()) reason += ", where 0 and 7 are SUN";
-    if (rule_.kind == FieldKind::kWeekdays && value.number == 0) hint = "SUN";
-    return Error(value.begin, reason, hint);
+    return Error(value.begin,
+                 number + " is outside " + Bounds(rule_) + WeekdayNote(rule_, dialect_),
+                 std::string(MeantInstead(rule_.kind, value.number)));
   }
   if (rule_.kind == FieldKind::kWeekdays) out_.has_numbers = true;
   return value;

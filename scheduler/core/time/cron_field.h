@@ -41,11 +41,11 @@ class FieldParser {
     size_t begin = 0;
   };
 
-  absl::Status ParseItem(size_t items);
+  absl::Status ParseItem();
   absl::Status ParseRange(bool has_star);
   absl::Status ParseLastDay();
   absl::Status ParseNearest(const Value& day);
-  absl::Status ParseWeekdayRank(const Value& day, size_t items);
+  absl::Status ParseWeekdayRank(const Value& day);
   absl::Status ParseStep(int* step);
   absl::StatusOr<Value> ParseValue();
   absl::StatusOr<Value> ParseNumber();
@@ -55,6 +55,7 @@ class FieldParser {
   absl::Status RefuseCharacter();
   absl::Status RefuseWrap(const Value& from, const Value& to);
 
+  bool IsList() const { return text_.find(',') != text_.npos; }
   bool AtEnd() const { return pos_ >= item_end_; }
   char Peek() const { return AtEnd() ? '\0' : text_[pos_]; }
   // Upper case of the character at the position.

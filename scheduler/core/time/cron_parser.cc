@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
-#include <vector>
 
 #include "scheduler/core/time/cron_field.h"
 #include "scheduler/core/time/cron_text.h"
@@ -13,13 +13,24 @@ constexpr size_t kMaxLength = 1024;
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-std::vector<std::string_view> Split(std::string_view expr) {
-  std::vector<std::string_view> fields;
+// The blank-separated fields; of more than it can hold it keeps only the count.
+struct Fields {
+  static constexpr size_t kMost = 8;
+  std::array<std::string_view, kMost> text;
+  size_t count = 0;
+
+  std::string_view operator[](size_t i) const { return text[i]; }
+};
+
+Fields Split(std::string_view expr) {
+  Fields fields;
   for (size_t i = 0; i < expr.size();) {
     while (i < expr.size() && IsBlank(expr[i])) ++i;
     const size_t begin = i;
     while (i < expr.size() && !IsBlank(expr[i])) ++i;
-    if (i > begin) fields.push_back(expr.substr(begin, i - begin));
+    if (i == begin) break;
+    if (fields.count < Fields::kMost) fields.text[fields.count] = expr.substr(begin, i - begin);
+    ++fields.count;
   }
   return fields;
 }
@@ -70,7 +81,7 @@ class CronParser {
   }
 
   absl::Status CheckText() const {
-    if (fields_.empty()) {
+    if (fields_.count == 0) {
       return Error(0,
                    "the expression is empty: write five fields (min hour dom month dow) or six "
                    "with the seconds in front");
@@ -81,7 +92,7 @@ class CronParser {
       return Error(OffsetOf(fields_[0]),
                    "the zone is not part of the expression: state it as zone");
     }
-    for (size_t i = 0; i < fields_.size(); ++i) {
+    for (size_t i = 0; i < std::min(fields_.count, Fields::kMost); ++i) {
       for (const char& c : fields_[i]) {
         if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) continue;
         return CronError(expr_, NameOfField(i), static_cast<size_t>(&c - expr_.data()),
@@ -93,10 +104,10 @@ class CronParser {
 
   // The field's name as far as the count of fields tells it.
   std::string NameOfField(size_t i) const {
-    const size_t count = fields_.size();
+    const size_t count = fields_.count;
     if (count < 5 || count > 7) return "number " + std::to_string(i + 1);
     const Dialect dialect = count == 5 ? Dialect::kVixie : Dialect::kQuartz;
-    return std::string(RuleOf(FieldsOf(dialect, count)[i], dialect).name);
+    return std::string(RuleOf(FieldAt(dialect, i), dialect).name);
   }
 
   absl::StatusOr<Cron> ParseMacro() const {
@@ -108,7 +119,7 @@ class CronParser {
     if (name == "@reboot") {
       return Error(offset, "@reboot is no point in time: a job is due at times, not at starts");
     }
-    if (fields_.size() > 1) {
+    if (fields_.count > 1) {
       return Error(OffsetOf(fields_[1]), Quoted(fields_[1]) + " after " + Quoted(fields_[0]));
     }
     for (const Macro& macro : kMacros) {
@@ -120,7 +131,7 @@ class CronParser {
   }
 
   absl::Status ChooseDialect() {
-    const size_t count = fields_.size();
+    const size_t count = fields_.count;
     dialect_ = stated_;
     if (stated_ == Dialect::kAuto) {
       dialect_ = count == 5 ? Dialect::kVixie : Dialect::kQuartz;
@@ -150,12 +161,11 @@ class CronParser {
   }
 
   absl::Status ParseFields() {
-    const std::vector<FieldKind> kinds = FieldsOf(dialect_, fields_.size());
     const size_t days = dialect_ == Dialect::kVixie ? 2 : 3;
     if (absl::Status status = CheckDayFields(days, days + 2); !status.ok()) return status;
     cron_.fields_.seconds = 1;
-    for (size_t i = 0; i < kinds.size(); ++i) {
-      const FieldRule rule = RuleOf(kinds[i], dialect_);
+    for (size_t i = 0; i < fields_.count; ++i) {
+      const FieldRule rule = RuleOf(FieldAt(dialect_, i), dialect_);
       const bool any =
           fields_[i] == "?" && (i == days || i == days + 2) && dialect_ != Dialect::kVixie;
       const std::string_view text = fields_[i];
@@ -238,7 +248,7 @@ class CronParser {
 
   const std::string_view expr_;
   const Dialect stated_;
-  std::vector<std::string_view> fields_;
+  Fields fields_;
   Dialect dialect_ = Dialect::kAuto;
   Cron cron_;
 };

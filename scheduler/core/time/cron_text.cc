@@ -40,15 +40,8 @@ FieldRule RuleOf(FieldKind kind, Dialect dialect) {
   return {};
 }
 
-std::vector<FieldKind> FieldsOf(Dialect dialect, size_t count) {
-  std::vector<FieldKind> kinds;
-  if (dialect != Dialect::kVixie) kinds.push_back(FieldKind::kSeconds);
-  for (const FieldKind kind : {FieldKind::kMinutes, FieldKind::kHours, FieldKind::kDays,
-                               FieldKind::kMonths, FieldKind::kWeekdays}) {
-    kinds.push_back(kind);
-  }
-  if (count == 7) kinds.push_back(FieldKind::kYears);
-  return kinds;
+FieldKind FieldAt(Dialect dialect, size_t position) {
+  return static_cast<FieldKind>(position + (dialect == Dialect::kVixie ? 1 : 0));
 }
 
 int NameValue(std::string_view name, const FieldRule& rule, Dialect dialect) {

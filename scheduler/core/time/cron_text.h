@@ -5,13 +5,13 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "scheduler/core/time/cron.h"
 
 namespace tidemark {
 
+// In the order in which an expression has them.
 enum class FieldKind { kSeconds, kMinutes, kHours, kDays, kMonths, kWeekdays, kYears };
 
 // One field of a dialect: numbers min…max; `*` and `/n` start at `first`; a step is at most
@@ -23,8 +23,8 @@ struct FieldRule {
 };
 FieldRule RuleOf(FieldKind kind, Dialect dialect);
 
-// The fields of an expression, in order.
-std::vector<FieldKind> FieldsOf(Dialect dialect, size_t count);
+// The field at a position of an expression of the dialect, counted from 0.
+FieldKind FieldAt(Dialect dialect, size_t position);
 
 // The number a three-letter name (any case) stands for in the field; -1: none.
 int NameValue(std::string_view name, const FieldRule& rule, Dialect dialect);

@@ -44,11 +44,14 @@ absl::CivilDay LastDate(const std::vector<ScheduleVersion>& versions, absl::Time
 
 }  // namespace
 
-Timeline::Timeline(std::vector<ScheduleVersion> versions) : versions_(std::move(versions)) {
-  std::stable_sort(versions_.begin(), versions_.end(),
-                   [](const ScheduleVersion& a, const ScheduleVersion& b) {
-                     return a.valid_from < b.valid_from;
-                   });
+Timeline::Timeline(std::vector<ScheduleVersion> versions) {
+  versions_.reserve(versions.size());
+  for (ScheduleVersion& version : versions) {
+    const auto later = std::upper_bound(
+        versions_.begin(), versions_.end(), version.valid_from,
+        [](absl::Time time, const ScheduleVersion& other) { return time < other.valid_from; });
+    versions_.insert(later, std::move(version));
+  }
 }
 
 std::optional<Occurrence> Timeline::OccurrenceOf(absl::CivilDay biz_date) const {

@@ -177,7 +177,10 @@ def main():
     generator = Generator(rng)
     begin = time.monotonic()
     refused = compared = differences = 0
-    for _ in range(options.expressions):
+    for done in range(options.expressions):
+        if done and done % 5000 == 0:
+            print(f"{done} expressions, {compared} evaluations, {differences} differences",
+                  file=sys.stderr, flush=True)
         dialect, text = generator.expression()
         rule = rng.choice(["written", "written", "fixed"])
         pairs = []

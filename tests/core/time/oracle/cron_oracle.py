@@ -315,6 +315,8 @@ def fires(expression, zone, after, count, fixed, cache):
             if previous < low and reached <= previous and start > after:
                 if gap_fires(expression, previous, low, cache) and start < END:
                     found.append(start)
+                    if len(found) == count:
+                        break
             begin = max(low, min(reached, high)) if reached > low else low
         else:
             begin = low
