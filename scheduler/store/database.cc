@@ -37,6 +37,14 @@ std::string QuoteIdentifier(std::string_view name) {
 
 std::string Millis(absl::Duration d) { return std::to_string(absl::ToInt64Milliseconds(d)); }
 
+// libpq's words end in a line feed, and some of the library's name what it did after the break.
+std::string Words(const std::exception& e) {
+  std::string text = e.what();
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  if (text.find("not connected") != std::string::npos) return "the connection broke";
+  return text;
+}
+
 class Receiver : public pqxx::notification_receiver {
  public:
   Receiver(pqxx::connection_base& connection, const std::string& channel)
@@ -83,18 +91,19 @@ struct Connection::Impl {
       throw;
     } catch (const pqxx::broken_connection& e) {
       broken = true;
-      return absl::UnavailableError(Redact(e.what(), secrets));
+      return absl::UnavailableError(Redact(Words(e), secrets));
     } catch (const pqxx::sql_error& e) {
-      const std::string message = Redact(e.what(), secrets);
+      const std::string message = Redact(Words(e), secrets);
       if (e.sqlstate().empty() || EndsSession(e.sqlstate()) || !session->is_open()) {
         broken = true;
         return absl::UnavailableError(message);
       }
       return FromSqlState(e.sqlstate(), message);
     } catch (const std::exception& e) {
-      if (session != nullptr && session->is_open()) return absl::InternalError(e.what());
+      if (session != nullptr && session->is_open())
+        return absl::InternalError(Redact(Words(e), secrets));
       broken = true;
-      return absl::UnavailableError(Redact(e.what(), secrets));
+      return absl::UnavailableError(Redact(Words(e), secrets));
     }
   }
 };
@@ -147,7 +156,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const DatabaseOptio
     impl->quiet = std::make_unique<pqxx::quiet_errorhandler>(*impl->session);
     impl->socket = dup(impl->session->sock());
   } catch (const std::exception& e) {
-    return FromConnectFailure(info.where, Redact(e.what(), info.secrets));
+    return FromConnectFailure(info.where, Redact(Words(e), info.secrets));
   }
   return std::unique_ptr<Connection>(new Connection(std::move(impl)));
 }

@@ -57,7 +57,7 @@ absl::Status WriteAudits(SqlTransaction& transaction, const Flush& flush,
   Batch batch(6);
   for (const Audit& a : flush.audits) {
     if (silenced.count(a.job_name) > 0) continue;
-    batch.Add(NewRunId(clock.WallNow(), random)).Add(Message4k(a.actor)).Add(Word(a.action));
+    batch.Add(NewUuid(clock.WallNow(), random)).Add(Message4k(a.actor)).Add(Word(a.action));
     batch.Add(Exact(a.job_name)).Add(Message4k(a.subject)).Add(Body(a.detail));
   }
   return transaction.Run(sql::kAddAudits, std::move(batch).Take()).status();

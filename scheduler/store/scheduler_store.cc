@@ -176,7 +176,7 @@ absl::StatusOr<std::unique_ptr<Term>> SchedulerStore::Impl::Register(Connection&
   TermInfo info;
   info.term = terms_ + 1;
   info.node_id = options_.node_id;
-  info.incarnation = NewRunId(clock_.WallNow(), random_);
+  info.incarnation = NewUuid(clock_.WallNow(), random_);
   const NodeFacts node{
       {info.node_id, info.incarnation}, options_.address, options_.version, options_.lease};
   const absl::Duration sent = clock_.Monotonic();

@@ -1,1 +1,172 @@
+#include "scheduler/store/lease.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/store/flush_fixture.h"
+#include "tests/support/process.h"
+
+namespace tidemark {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class LeaseTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<absl::Time> Register(Connection& connection, const Owner& owner,
+                                      bool replace_live = false, const std::string& last_own = "") {
+    return RegisterNode(connection, {owner, "addr", "v", absl::Seconds(10)}, replace_live,
+                        last_own);
+  }
+  // Moves the time of every statement.
+  void AdvanceTime(const std::string& interval) {
+    database_.Sql(
+        "CREATE OR REPLACE FUNCTION tidemark_now() RETURNS timestamptz LANGUAGE sql"
+        " VOLATILE PARALLEL SAFE AS $$ SELECT clock_timestamp() + interval '" +
+        interval + "' $$");
+  }
+
+  MigratedDatabase database_;
+  std::unique_ptr<Connection> one_ = database_.Connect();
+  std::unique_ptr<Connection> two_ = database_.Connect();
+  const Owner a_{"a", Uuid(1)};
+  const Owner b_{"b", Uuid(2)};
+};
+
+TEST_F(LeaseTest, SharesAreFairAndEpochsGrowWithEachOwner) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  EXPECT_THAT(Predecessors(*one_, a_).value(), IsEmpty());
+  const auto first = ClaimShards(*one_, a_).value();
+  EXPECT_THAT(first, SizeIs(128));
+  EXPECT_EQ(first.at(0), 1u);
+  ASSERT_TRUE(ReleaseNode(*one_, a_).ok());
+  // Two live nodes: half each.
+  const Owner c{"c", Uuid(3)};
+  ASSERT_TRUE(Register(*one_, b_).ok());
+  ASSERT_TRUE(Register(*two_, c).ok());
+  const auto half = ClaimShards(*one_, b_).value();
+  EXPECT_THAT(half, SizeIs(64));
+  EXPECT_EQ(half.begin()->second, 2u);
+  EXPECT_FALSE(ShardsToTake(*one_, b_).value());
+  EXPECT_TRUE(ShardsToTake(*two_, c).value());
+  EXPECT_THAT(ClaimShards(*two_, c).value(), SizeIs(64));
+  EXPECT_FALSE(ShardsToTake(*two_, c).value());
+}
+
+TEST_F(LeaseTest, ALiveOwnersShardsAreNotTaken) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  ASSERT_TRUE(Register(*two_, b_).ok());
+  EXPECT_THAT(Predecessors(*two_, b_).value(), IsEmpty());
+  EXPECT_THAT(ClaimShards(*two_, b_).value(), IsEmpty());
+}
+
+TEST_F(LeaseTest, ALeaseThatRanOutIsNeverRenewedAndItsShardsAreTakenOnceFenced) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  AdvanceTime("9 seconds");
+  EXPECT_TRUE(RenewLease(*one_, a_, absl::Seconds(10)).value().has_value());
+  AdvanceTime("20 seconds");
+  EXPECT_FALSE(RenewLease(*one_, a_, absl::Seconds(10)).value().has_value());
+  ASSERT_TRUE(Register(*two_, b_).ok());
+  const auto predecessors = Predecessors(*two_, b_).value();
+  ASSERT_THAT(predecessors, SizeIs(1));
+  EXPECT_EQ(predecessors[0].incarnation, a_.incarnation);
+  EXPECT_THAT(ClaimShards(*two_, b_).value(), IsEmpty());  // not fenced yet
+  ASSERT_TRUE(Fence(*two_, predecessors[0]).ok());
+  EXPECT_THAT(ClaimShards(*two_, b_).value(), SizeIs(128));
+  // The clock goes back: the old lease looks valid again, and is not.
+  AdvanceTime("0 seconds");
+  EXPECT_FALSE(RenewLease(*one_, a_, absl::Seconds(10)).value().has_value());
+}
+
+TEST_F(LeaseTest, TwoProcessesWithOneIdDoNotTakeTurns) {
+  const Owner again{"a", Uuid(9)};
+  ASSERT_TRUE(Register(*one_, a_, true).ok());
+  ASSERT_TRUE(Register(*two_, again, true).ok());  // a restart takes over at once
+  const Owner back{"a", Uuid(10)};
+  const auto refused = Register(*one_, back, false, a_.incarnation);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  // Its own last incarnation it may replace, and one whose lease is over.
+  EXPECT_TRUE(Register(*two_, {"a", Uuid(11)}, false, again.incarnation).ok());
+  AdvanceTime("20 seconds");
+  EXPECT_TRUE(Register(*one_, back, false, a_.incarnation).ok());
+}
+
+// The interleaving that an epoch alone does not stop: the old owner has written, not committed,
+// when the new one takes over. The new one's snapshot must have what the old one commits.
+TEST_F(LeaseTest, ATakeOverWaitsForTheOldOwnersOpenTransaction) {
+  InsertJob(database_, 100, "recon");
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  AdvanceTime("20 seconds");
+  ASSERT_TRUE(Register(*two_, b_).ok());
+  bool fenced = false;
+  std::thread take_over;
+  SeededRandom random(1);
+  const absl::Status committed = one_->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    EXPECT_TRUE(HoldFence(transaction, a_).ok());
+    Flush flush;
+    flush.seq = 1;
+    flush.opens.push_back({MakeRun(100, "recon", "2026-11-27", Uuid(50)), ""});
+    FlushResult result;
+    EXPECT_TRUE(WriteFlush(transaction, a_, flush, {}, random, SystemClock(), &result).ok());
+    take_over = std::thread([&] { fenced = Fence(*two_, a_).ok(); });
+    EXPECT_TRUE(WaitFor([&] {
+      return database_.Sql(
+                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                 " AND query LIKE '%node_fence%' AND datname = current_database()") == "1";
+    }));
+    EXPECT_FALSE(fenced);
+    EXPECT_THAT(database_.Sql("SELECT count(*) FROM active_run"), "0");
+    return absl::OkStatus();
+  });
+  take_over.join();
+  EXPECT_TRUE(committed.ok()) << committed;
+  EXPECT_TRUE(fenced);
+  EXPECT_THAT(ClaimShards(*two_, b_).value(), SizeIs(128));
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM active_run"), "1");
+  // From here on the old owner writes nothing.
+  const absl::Status late = one_->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    return HoldFence(transaction, a_).status();
+  });
+  EXPECT_TRUE(IsTermOver(late)) << late;
+}
+
+TEST_F(LeaseTest, AFencedNodeClaimsNothing) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ASSERT_TRUE(Fence(*two_, a_).ok());
+  EXPECT_TRUE(IsTermOver(ClaimShards(*one_, a_).status()));
+}
+
+TEST_F(LeaseTest, AnOwnerWithoutAFenceRowIsFencedForGood) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  database_.Sql("DELETE FROM node_fence");
+  database_.Sql("DELETE FROM scheduler_node");
+  ASSERT_TRUE(Register(*two_, b_).ok());
+  ASSERT_THAT(Predecessors(*two_, b_).value(), SizeIs(1));
+  ASSERT_TRUE(Fence(*two_, a_).ok());
+  EXPECT_THAT(ClaimShards(*two_, b_).value(), SizeIs(128));
+}
+
+TEST_F(LeaseTest, HousekeepingMakesPartitionsAheadAndForgetsOldTerms) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  ASSERT_TRUE(ReleaseNode(*one_, a_).ok());
+  AdvanceTime("70 days");
+  ASSERT_TRUE(Housekeeping(*one_).ok());
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM node_fence"), "0");
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM flush"), "0");
+  EXPECT_EQ(database_.Sql(
+                "SELECT to_regclass('run_history_' || to_char((tidemark_now() AT TIME ZONE 'UTC')"
+                " + interval '2 months', 'YYYYMM')) IS NOT NULL"),
+            "t");
+  EXPECT_GE(ReadTimeline(*one_), 1u);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -199,7 +199,8 @@ CREATE TABLE run_log (
 -- Makes the monthly partitions that the next months need. Runs with its owner's rights, so that
 -- the application role needs none to create tables.
 CREATE FUNCTION tidemark_ensure_partitions() RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET client_min_messages = warning AS $$
+  LANGUAGE plpgsql SECURITY DEFINER SET client_min_messages = warning
+  SET search_path FROM CURRENT AS $$
 DECLARE
   parent text;
   month  timestamptz;

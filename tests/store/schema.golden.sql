@@ -1,0 +1,637 @@
+
+CREATE SCHEMA tidemark;
+
+CREATE FUNCTION tidemark.tidemark_ensure_partitions() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET client_min_messages TO 'warning'
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $$
+DECLARE
+  parent text;
+  month  timestamptz;
+  made   integer := 0;
+  child  text;
+  home   text := (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                  WHERE c.oid = 'run_history'::regclass);
+BEGIN
+  FOREACH parent IN ARRAY ARRAY['run_history', 'run_attempt', 'run_log'] LOOP
+    FOR ahead IN 0..2 LOOP
+      month := date_trunc('month', tidemark_now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+               + make_interval(months => ahead);
+      child := parent || '_' || to_char(month AT TIME ZONE 'UTC', 'YYYYMM');
+      IF to_regclass(format('%I.%I', home, child)) IS NULL THEN
+        EXECUTE format('CREATE TABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%L) TO (%L)',
+                       home, child, home, parent, month, month + interval '1 month');
+        made := made + 1;
+      END IF;
+    END LOOP;
+  END LOOP;
+  RETURN made;
+END $$;
+
+CREATE FUNCTION tidemark.tidemark_now() RETURNS timestamp with time zone
+    LANGUAGE sql PARALLEL SAFE
+    AS $$ SELECT clock_timestamp() $$;
+
+CREATE TABLE tidemark.active_run (
+    job_id bigint NOT NULL,
+    kind character(1) NOT NULL,
+    occurrence character varying(64) NOT NULL,
+    run_id uuid NOT NULL,
+    shard smallint NOT NULL,
+    namespace character varying(64) NOT NULL,
+    job_name character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    handler character varying(64) NOT NULL,
+    job_version integer NOT NULL,
+    biz_date date,
+    nominal_time timestamp without time zone,
+    fire_time timestamp with time zone NOT NULL,
+    trigger_type character varying(16) NOT NULL,
+    tag character varying(32) DEFAULT ''::character varying NOT NULL,
+    request_id character varying(64) DEFAULT ''::character varying NOT NULL,
+    requested_by text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    rerun_of uuid,
+    wanted_executor character varying(64) DEFAULT ''::character varying NOT NULL,
+    params text DEFAULT ''::text NOT NULL,
+    status character varying(16) NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    failed_attempts integer DEFAULT 0 NOT NULL,
+    lost_attempts integer DEFAULT 0 NOT NULL,
+    executor_id character varying(64) DEFAULT ''::character varying NOT NULL,
+    registration bigint DEFAULT 0 NOT NULL,
+    executor_host text DEFAULT ''::text NOT NULL,
+    on_lost character varying(8) DEFAULT ''::character varying NOT NULL,
+    epoch_timeline integer DEFAULT 0 NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    retry_at timestamp with time zone,
+    held boolean DEFAULT false NOT NULL,
+    cancel_by text DEFAULT ''::text NOT NULL,
+    cancel_reason text DEFAULT ''::text NOT NULL,
+    progress_percent real DEFAULT '-1'::integer NOT NULL,
+    checkpoint text DEFAULT ''::text NOT NULL,
+    message text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    started_at timestamp with time zone,
+    attempt_started_at timestamp with time zone,
+    CONSTRAINT active_run_kind_check CHECK ((kind = ANY (ARRAY['D'::bpchar, 'F'::bpchar, 'M'::bpchar]))),
+    CONSTRAINT active_run_status_check CHECK (((status)::text = ANY ((ARRAY['PENDING'::character varying, 'RUNNING'::character varying])::text[]))),
+    CONSTRAINT active_run_trigger_type_check CHECK (((trigger_type)::text = ANY ((ARRAY['SCHEDULE'::character varying, 'CATCH_UP'::character varying, 'BACKFILL'::character varying, 'MANUAL'::character varying])::text[])))
+)
+WITH (fillfactor='50');
+
+CREATE TABLE tidemark.alert (
+    alert_id uuid NOT NULL,
+    dedup_key text NOT NULL,
+    kind character varying(32) NOT NULL,
+    severity character varying(16) NOT NULL,
+    namespace character varying(64) DEFAULT 'default'::character varying NOT NULL,
+    job_name character varying(64) DEFAULT ''::character varying NOT NULL,
+    biz_date date,
+    run_id uuid,
+    summary text NOT NULL,
+    detail text NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    logged_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    CONSTRAINT alert_severity_check CHECK (((severity)::text = ANY ((ARRAY['info'::character varying, 'warning'::character varying, 'critical'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.audit (
+    audit_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    peer text DEFAULT ''::text NOT NULL,
+    action character varying(32) NOT NULL,
+    job_name character varying(64) DEFAULT ''::character varying NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE tidemark.command (
+    command_id uuid NOT NULL,
+    shard smallint NOT NULL,
+    job_id bigint NOT NULL,
+    kind character varying(32) NOT NULL,
+    args text NOT NULL,
+    request_id character varying(64),
+    actor text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    done_at timestamp with time zone,
+    code integer,
+    result text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE tidemark.executor (
+    executor_id character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    namespace character varying(64) DEFAULT 'default'::character varying NOT NULL,
+    registration bigint NOT NULL,
+    incarnation uuid NOT NULL,
+    host text NOT NULL,
+    version text NOT NULL,
+    capacity integer NOT NULL,
+    handlers text[] NOT NULL,
+    labels text DEFAULT '{}'::text NOT NULL,
+    drained boolean DEFAULT false NOT NULL,
+    state character varying(16) NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    last_seen timestamp with time zone NOT NULL,
+    CONSTRAINT executor_state_check CHECK (((state)::text = ANY ((ARRAY['UP'::character varying, 'DRAINING'::character varying, 'LOST'::character varying, 'GONE'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.executor_incarnation (
+    executor_id character varying(64) NOT NULL,
+    incarnation uuid NOT NULL,
+    registration bigint NOT NULL,
+    registered_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.flush (
+    node_id character varying(64) NOT NULL,
+    incarnation uuid NOT NULL,
+    seq bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE tidemark.inbox (
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    shard smallint NOT NULL,
+    body bytea NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.job (
+    job_id bigint NOT NULL,
+    name character varying(64) NOT NULL,
+    namespace character varying(64) DEFAULT 'default'::character varying NOT NULL,
+    app character varying(64) NOT NULL,
+    shard smallint NOT NULL,
+    version integer NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    pause_reason text DEFAULT ''::text NOT NULL,
+    paused_by text DEFAULT ''::text NOT NULL,
+    paused_at timestamp with time zone,
+    error text DEFAULT ''::text NOT NULL,
+    finished boolean DEFAULT false NOT NULL,
+    ledger_from date,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT job_check CHECK (((NOT paused) OR (pause_reason <> ''::text))),
+    CONSTRAINT job_shard_check CHECK ((shard >= 0)),
+    CONSTRAINT job_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE tidemark.job_cursor (
+    job_id bigint NOT NULL,
+    last_fire timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE tidemark.job_version (
+    job_id bigint NOT NULL,
+    version integer NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    spec text NOT NULL,
+    author text DEFAULT ''::text NOT NULL,
+    CONSTRAINT job_version_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE tidemark.job_watermark (
+    job_name character varying(64) NOT NULL,
+    biz_date date NOT NULL,
+    status character varying(16) NOT NULL,
+    finished_at timestamp with time zone,
+    job_id bigint NOT NULL,
+    run_id uuid,
+    result_rows bigint,
+    result_digest text DEFAULT ''::text NOT NULL,
+    reason character varying(32) DEFAULT ''::character varying NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    actor text DEFAULT ''::text NOT NULL,
+    reopened_on date,
+    reopened integer DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_watermark_status_check CHECK (((status)::text = ANY ((ARRAY['RUNNING'::character varying, 'DONE'::character varying, 'FAILED'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.job_watermark_archive (
+    job_name character varying(64) NOT NULL,
+    biz_date date NOT NULL,
+    status character varying(16) NOT NULL,
+    finished_at timestamp with time zone,
+    job_id bigint NOT NULL,
+    run_id uuid,
+    result_rows bigint,
+    result_digest text NOT NULL,
+    reason character varying(32) NOT NULL,
+    note text NOT NULL,
+    actor text NOT NULL,
+    reopened_on date,
+    reopened integer NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    archived_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.node_fence (
+    node_id character varying(64) NOT NULL,
+    incarnation uuid NOT NULL,
+    fenced boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.run_history (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    job_id bigint NOT NULL,
+    kind character(1) NOT NULL,
+    occurrence character varying(64) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    job_name character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    handler character varying(64) NOT NULL,
+    job_version integer NOT NULL,
+    biz_date date,
+    nominal_time timestamp without time zone,
+    fire_time timestamp with time zone NOT NULL,
+    trigger_type character varying(16) NOT NULL,
+    tag character varying(32) NOT NULL,
+    request_id character varying(64) NOT NULL,
+    requested_by text NOT NULL,
+    reason text NOT NULL,
+    rerun_of uuid,
+    params text NOT NULL,
+    status character varying(16) NOT NULL,
+    status_reason character varying(32) NOT NULL,
+    attempt integer NOT NULL,
+    failed_attempts integer NOT NULL,
+    lost_attempts integer NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    epoch_timeline integer NOT NULL,
+    epoch bigint NOT NULL,
+    progress_percent real NOT NULL,
+    checkpoint text NOT NULL,
+    message text NOT NULL,
+    result text NOT NULL,
+    result_rows bigint,
+    result_digest text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
+)
+PARTITION BY RANGE (recorded_at);
+
+CREATE VIEW tidemark.run AS
+ SELECT active_run.run_id,
+    active_run.job_id,
+    active_run.kind,
+    active_run.occurrence,
+    active_run.namespace,
+    active_run.job_name,
+    active_run.app,
+    active_run.handler,
+    active_run.job_version,
+    active_run.biz_date,
+    active_run.nominal_time,
+    active_run.fire_time,
+    active_run.trigger_type,
+    active_run.tag,
+    active_run.request_id,
+    active_run.requested_by,
+    active_run.reason,
+    active_run.rerun_of,
+    active_run.params,
+    active_run.status,
+    ''::character varying AS status_reason,
+    active_run.attempt,
+    active_run.failed_attempts,
+    active_run.lost_attempts,
+    active_run.executor_id,
+    active_run.registration,
+    active_run.executor_host,
+    active_run.epoch_timeline,
+    active_run.epoch,
+    active_run.progress_percent,
+    active_run.checkpoint,
+    active_run.message,
+    ''::text AS result,
+    NULL::bigint AS result_rows,
+    ''::text AS result_digest,
+    active_run.created_at,
+    active_run.started_at,
+    NULL::timestamp with time zone AS ended_at,
+    active_run.held,
+    active_run.retry_at,
+    true AS live
+   FROM tidemark.active_run
+UNION ALL
+ SELECT run_history.run_id,
+    run_history.job_id,
+    run_history.kind,
+    run_history.occurrence,
+    run_history.namespace,
+    run_history.job_name,
+    run_history.app,
+    run_history.handler,
+    run_history.job_version,
+    run_history.biz_date,
+    run_history.nominal_time,
+    run_history.fire_time,
+    run_history.trigger_type,
+    run_history.tag,
+    run_history.request_id,
+    run_history.requested_by,
+    run_history.reason,
+    run_history.rerun_of,
+    run_history.params,
+    run_history.status,
+    run_history.status_reason,
+    run_history.attempt,
+    run_history.failed_attempts,
+    run_history.lost_attempts,
+    run_history.executor_id,
+    run_history.registration,
+    run_history.executor_host,
+    run_history.epoch_timeline,
+    run_history.epoch,
+    run_history.progress_percent,
+    run_history.checkpoint,
+    run_history.message,
+    run_history.result,
+    run_history.result_rows,
+    run_history.result_digest,
+    run_history.created_at,
+    run_history.started_at,
+    run_history.ended_at,
+    false AS held,
+    NULL::timestamp with time zone AS retry_at,
+    false AS live
+   FROM tidemark.run_history;
+
+CREATE TABLE tidemark.run_attempt (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    job_id bigint NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    sent_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    outcome character varying(32) NOT NULL,
+    message text NOT NULL
+)
+PARTITION BY RANGE (recorded_at);
+
+CREATE TABLE tidemark.run_attempt_default (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    job_id bigint NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    sent_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    outcome character varying(32) NOT NULL,
+    message text NOT NULL
+);
+
+CREATE TABLE tidemark.run_history_default (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    job_id bigint NOT NULL,
+    kind character(1) NOT NULL,
+    occurrence character varying(64) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    job_name character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    handler character varying(64) NOT NULL,
+    job_version integer NOT NULL,
+    biz_date date,
+    nominal_time timestamp without time zone,
+    fire_time timestamp with time zone NOT NULL,
+    trigger_type character varying(16) NOT NULL,
+    tag character varying(32) NOT NULL,
+    request_id character varying(64) NOT NULL,
+    requested_by text NOT NULL,
+    reason text NOT NULL,
+    rerun_of uuid,
+    params text NOT NULL,
+    status character varying(16) NOT NULL,
+    status_reason character varying(32) NOT NULL,
+    attempt integer NOT NULL,
+    failed_attempts integer NOT NULL,
+    lost_attempts integer NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    epoch_timeline integer NOT NULL,
+    epoch bigint NOT NULL,
+    progress_percent real NOT NULL,
+    checkpoint text NOT NULL,
+    message text NOT NULL,
+    result text NOT NULL,
+    result_rows bigint,
+    result_digest text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.run_log (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    start_byte bigint NOT NULL,
+    data bytea NOT NULL
+)
+PARTITION BY RANGE (recorded_at);
+
+CREATE TABLE tidemark.run_log_default (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    start_byte bigint NOT NULL,
+    data bytea NOT NULL
+);
+
+CREATE TABLE tidemark.scheduler_node (
+    node_id character varying(64) NOT NULL,
+    incarnation uuid NOT NULL,
+    address text NOT NULL,
+    version text NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    started_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE tidemark.schema_migration (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.shard (
+    shard smallint NOT NULL,
+    node_id character varying(64),
+    incarnation uuid,
+    epoch bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT shard_check CHECK (((node_id IS NULL) = (incarnation IS NULL)))
+);
+
+CREATE TABLE tidemark.skipped_range (
+    job_id bigint NOT NULL,
+    from_fire timestamp with time zone NOT NULL,
+    to_fire timestamp with time zone NOT NULL,
+    fires bigint NOT NULL,
+    reason character varying(32) NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT skipped_range_fires_check CHECK ((fires > 0))
+);
+
+ALTER TABLE ONLY tidemark.run_attempt ATTACH PARTITION tidemark.run_attempt_default DEFAULT;
+
+ALTER TABLE ONLY tidemark.run_history ATTACH PARTITION tidemark.run_history_default DEFAULT;
+
+ALTER TABLE ONLY tidemark.run_log ATTACH PARTITION tidemark.run_log_default DEFAULT;
+
+ALTER TABLE ONLY tidemark.active_run
+    ADD CONSTRAINT active_run_pkey PRIMARY KEY (job_id, kind, occurrence);
+
+ALTER TABLE ONLY tidemark.alert
+    ADD CONSTRAINT alert_dedup_key_key UNIQUE (dedup_key);
+
+ALTER TABLE ONLY tidemark.alert
+    ADD CONSTRAINT alert_pkey PRIMARY KEY (alert_id);
+
+ALTER TABLE ONLY tidemark.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
+
+ALTER TABLE ONLY tidemark.command
+    ADD CONSTRAINT command_pkey PRIMARY KEY (command_id);
+
+ALTER TABLE ONLY tidemark.executor_incarnation
+    ADD CONSTRAINT executor_incarnation_pkey PRIMARY KEY (executor_id, incarnation);
+
+ALTER TABLE ONLY tidemark.executor
+    ADD CONSTRAINT executor_pkey PRIMARY KEY (executor_id);
+
+ALTER TABLE ONLY tidemark.flush
+    ADD CONSTRAINT flush_pkey PRIMARY KEY (node_id, incarnation);
+
+ALTER TABLE ONLY tidemark.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE ONLY tidemark.job_cursor
+    ADD CONSTRAINT job_cursor_pkey PRIMARY KEY (job_id);
+
+ALTER TABLE ONLY tidemark.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (job_id);
+
+ALTER TABLE ONLY tidemark.job_version
+    ADD CONSTRAINT job_version_pkey PRIMARY KEY (job_id, version);
+
+ALTER TABLE ONLY tidemark.job_watermark
+    ADD CONSTRAINT job_watermark_pkey PRIMARY KEY (job_name, biz_date);
+
+ALTER TABLE ONLY tidemark.node_fence
+    ADD CONSTRAINT node_fence_pkey PRIMARY KEY (node_id, incarnation);
+
+ALTER TABLE ONLY tidemark.run_attempt
+    ADD CONSTRAINT run_attempt_pkey PRIMARY KEY (run_id, attempt, recorded_at);
+
+ALTER TABLE ONLY tidemark.run_attempt_default
+    ADD CONSTRAINT run_attempt_default_pkey PRIMARY KEY (run_id, attempt, recorded_at);
+
+ALTER TABLE ONLY tidemark.run_history
+    ADD CONSTRAINT run_history_pkey PRIMARY KEY (run_id, recorded_at);
+
+ALTER TABLE ONLY tidemark.run_history_default
+    ADD CONSTRAINT run_history_default_pkey PRIMARY KEY (run_id, recorded_at);
+
+ALTER TABLE ONLY tidemark.run_log
+    ADD CONSTRAINT run_log_pkey PRIMARY KEY (run_id, attempt, start_byte, recorded_at);
+
+ALTER TABLE ONLY tidemark.run_log_default
+    ADD CONSTRAINT run_log_default_pkey PRIMARY KEY (run_id, attempt, start_byte, recorded_at);
+
+ALTER TABLE ONLY tidemark.scheduler_node
+    ADD CONSTRAINT scheduler_node_pkey PRIMARY KEY (node_id);
+
+ALTER TABLE ONLY tidemark.schema_migration
+    ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY tidemark.shard
+    ADD CONSTRAINT shard_pkey PRIMARY KEY (shard);
+
+ALTER TABLE ONLY tidemark.skipped_range
+    ADD CONSTRAINT skipped_range_pkey PRIMARY KEY (job_id, from_fire);
+
+CREATE UNIQUE INDEX active_run_id ON tidemark.active_run USING btree (run_id);
+
+CREATE INDEX active_run_shard ON tidemark.active_run USING btree (shard);
+
+CREATE INDEX alert_open ON tidemark.alert USING btree (raised_at) WHERE (resolved_at IS NULL);
+
+CREATE INDEX alert_unlogged ON tidemark.alert USING btree (raised_at) WHERE (logged_at IS NULL);
+
+CREATE INDEX audit_at ON tidemark.audit USING btree (at);
+
+CREATE INDEX command_open ON tidemark.command USING btree (shard, created_at) WHERE (done_at IS NULL);
+
+CREATE UNIQUE INDEX command_request ON tidemark.command USING btree (job_id, request_id) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX executor_app ON tidemark.executor USING btree (app);
+
+CREATE INDEX inbox_shard ON tidemark.inbox USING btree (shard);
+
+CREATE INDEX job_app ON tidemark.job USING btree (app) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX job_name ON tidemark.job USING btree (name) WHERE (deleted_at IS NULL);
+
+CREATE INDEX job_shard ON tidemark.job USING btree (shard) WHERE (deleted_at IS NULL);
+
+CREATE INDEX job_watermark_archive_job ON tidemark.job_watermark_archive USING btree (job_id, biz_date);
+
+CREATE INDEX job_watermark_job ON tidemark.job_watermark USING btree (job_id, biz_date);
+
+CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+
+CREATE INDEX run_history_default_job_id_biz_date_idx ON tidemark.run_history_default USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+
+CREATE INDEX run_history_job ON ONLY tidemark.run_history USING btree (job_id, run_id DESC);
+
+CREATE INDEX run_history_default_job_id_run_id_idx ON tidemark.run_history_default USING btree (job_id, run_id DESC);
+
+ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_default_pkey;
+
+ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_job_id_biz_date_idx;
+
+ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_default_job_id_run_id_idx;
+
+ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_default_pkey;
+
+ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
+
+ALTER TABLE ONLY tidemark.executor_incarnation
+    ADD CONSTRAINT executor_incarnation_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES tidemark.executor(executor_id);
+
+ALTER TABLE ONLY tidemark.job_cursor
+    ADD CONSTRAINT job_cursor_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
+
+ALTER TABLE ONLY tidemark.job_version
+    ADD CONSTRAINT job_version_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
+
