@@ -135,29 +135,26 @@ latest_due() {
 plus_days() { date -u -d "$1 $2 days" +%F; }
 
 between="biz_date BETWEEN"
-count_done() {
-  sql "SELECT count(*) FROM tidemark.job_watermark
-       WHERE job_name = 'recon' AND status = 'DONE' AND $between '$1' AND '$2'"
-}
 
-# Prints each date of FROM–TO once when it becomes DONE; succeeds when all COUNT are.
+# Prints each date of FROM–TO once when it becomes DONE; succeeds when COUNT are.
 declare -A shown=()
 watch_dates() {
-  local from=$1 to=$2 count=$3 date rows
-  while read -r date rows; do
-    if [ -n "$date" ] && [ -z "${shown[$date]:-}" ]; then
-      shown[$date]=1
-      printf '   %s done: %s differences\n' "$date" "$rows"
-    fi
-  done < <(sql "SELECT biz_date, result_rows FROM tidemark.job_watermark
-                WHERE job_name = 'recon' AND status = 'DONE' AND $between '$from' AND '$to'
-                ORDER BY finished_at")
-  if [ -n "$(sql "SELECT 1 FROM tidemark.job_watermark WHERE job_name = 'recon'
-                  AND status = 'FAILED' AND $between '$from' AND '$to'")" ]; then
-    tidemark run list --job recon >&2 || true
-    fail "a date failed" "see the runs and logs above"
-  fi
-  [ "$(count_done "$from" "$to")" = "$count" ]
+  local from=$1 to=$2 count=$3 date status rows settled=0
+  while read -r date status rows; do
+    case $status in
+      DONE)
+        settled=$((settled + 1))
+        [ -n "${shown[$date]:-}" ] || printf '   %s done: %s differences\n' "$date" "$rows"
+        shown[$date]=1
+        ;;
+      FAILED)
+        tidemark run list --job recon >&2 || true
+        fail "$date failed" "see the runs and logs above"
+        ;;
+    esac
+  done < <(sql "SELECT biz_date, status, result_rows FROM tidemark.job_watermark
+                WHERE job_name = 'recon' AND $between '$from' AND '$to' ORDER BY finished_at")
+  [ "$settled" = "$count" ]
 }
 
 # What the first run left, date by date, as the scheduler has it and as the business tables have it.
@@ -321,7 +318,7 @@ go_on() {
   fi
   printf '  tidemark job get recon\n  tidemark job next recon\n  tidemark watermark list recon\n'
   printf '  tidemark run list --job recon -o json\n'
-  printf '  tidemark job trigger recon --biz-date %s\n' "$last"
+  printf '  tidemark run rerun %s --force\n' "$(run_ids "$last" "$last")"
   if $keep; then
     printf '  psql "$(cat %s)"\n' "$work/scheduler/database.url"
     printf 'To stop it: kill %s; then rm -r %s\n' "${pid_of[*]}" "$work"
