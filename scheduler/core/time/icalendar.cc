@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxText = 8u << 20;
 constexpr int kMaxEventDays = 400;
 constexpr size_t kMaxDates = 100000;
+constexpr int kMaxRules = 1000;  // each is tried day by day
 
 // One unfolded content line: NAME;PARAMETERS:VALUE.
 struct Line {
@@ -165,6 +166,7 @@ absl::StatusOr<std::vector<absl::CivilDay>> DatesFromICalendar(std::string_view 
   std::vector<std::string> open;  // components, outermost first
   std::optional<Event> event;
   std::vector<absl::CivilDay> dates;
+  int rules = 0;
   for (const Line& line : lines) {
     if (line.name == "BEGIN") {
       open.push_back(Upper(line.value));
@@ -182,6 +184,7 @@ absl::StatusOr<std::vector<absl::CivilDay>> DatesFromICalendar(std::string_view 
     } else if (open.empty()) {
       return At(line, "no iCalendar: BEGIN:VCALENDAR comes first");
     } else if (open.back() == "VEVENT") {
+      if (line.name == "RRULE" && ++rules > kMaxRules) return At(line, "more than 1000 RRULEs");
       if (absl::Status status = event->Take(line); !status.ok()) return status;
     }
   }

@@ -161,6 +161,17 @@ TEST(ICalendar, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(Refusal("DTSTART:20260102\nDURATION:PT5H"), HasSubstr("no number of days"));
 }
 
+TEST(ICalendar, BoundsItsWork) {
+  std::string events;
+  for (int i = 0; i < 1001; ++i) {
+    events += "BEGIN:VEVENT\nDTSTART:20260101\nRRULE:FREQ=YEARLY\nEND:VEVENT\n";
+  }
+  const auto dates =
+      DatesFromICalendar("BEGIN:VCALENDAR\n" + events + "END:VCALENDAR\n", Day(2026, 1, 2));
+  EXPECT_THAT(Reason(dates.status()), HasSubstr("more than 1000 RRULEs"));
+  EXPECT_THAT(Refusal("DTSTART:20260101\nDTEND:20280101"), HasSubstr("longer than 400 days"));
+}
+
 TEST(ICalendar, RefusesWhatIsNoCalendar) {
   const auto refusal = [](std::string_view text) {
     return Reason(DatesFromICalendar(text, Day(2030, 1, 1)).status());
