@@ -80,11 +80,7 @@ void BatchWriter::Run() {
   while (Next(&flush)) {
     std::optional<FlushResult> result = Commit(flush);
     if (!result.has_value()) continue;
-    const bool alerts = !flush.alerts.empty();
-    term_->Deliver([&](StoreListener* listener) {
-      listener->OnFlushed(*std::move(result));
-      if (alerts) listener->OnAlertsRaised();
-    });
+    term_->Deliver([&](StoreListener* listener) { listener->OnFlushed(*std::move(result)); });
   }
 }
 

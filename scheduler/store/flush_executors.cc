@@ -25,7 +25,8 @@ absl::Status MakeRows(SqlTransaction& transaction, const std::vector<ExecutorReg
   const auto key = [](const ExecutorRegister& r) { return r.executor_id; };
   // Only the first of an id makes the row; the others are decided against it.
   Batch batch(4);
-  for (const ExecutorRegister* r : UniqueBatches(registers, key).front()) {
+  const auto batches = UniqueBatches(registers, key);
+  for (const ExecutorRegister* r : batches.front()) {
     batch.Add(Exact(r->executor_id)).Add(Exact(r->app)).Add(Exact(r->ns));
     batch.Add(Exact(r->incarnation));
   }

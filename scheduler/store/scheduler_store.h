@@ -58,7 +58,6 @@ class StoreListener {
   virtual void OnLedger(LedgerResult result) = 0;
   virtual void OnCommands(std::vector<Command> commands) = 0;  // each once a term, oldest first
   virtual void OnClockSample(const ClockSample& sample) = 0;   // also between terms
-  virtual void OnAlertsRaised() {}  // a flush with alerts was committed: channels may look
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

@@ -42,11 +42,6 @@ void RecordingListener::OnClockSample(const ClockSample& sample) {
   state_.clocks.push_back(sample);
 }
 
-void RecordingListener::OnAlertsRaised() {
-  const MutexLock lock(&mutex_);
-  ++state_.alerts_raised;
-}
-
 RecordingListener::State RecordingListener::Get() const {
   const MutexLock lock(&mutex_);
   return state_;

@@ -23,7 +23,6 @@ class RecordingListener : public StoreListener {
     std::vector<LedgerResult> ledgers;
     std::vector<Command> commands;
     std::vector<ClockSample> clocks;
-    int alerts_raised = 0;
     std::vector<std::string> order;  // "start", "end", "flush", …
   };
 
@@ -33,7 +32,6 @@ class RecordingListener : public StoreListener {
   void OnLedger(LedgerResult result) override;
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
-  void OnAlertsRaised() override;
 
   State Get() const;
   // Waits until `condition` holds of the state; false after half a minute.

@@ -340,16 +340,5 @@ TEST_F(SchedulerStoreTest, CommandsOfADeletedJobCarryItsRow) {
   EXPECT_TRUE(job->deleted);
 }
 
-TEST_F(SchedulerStoreTest, TellsOfAlerts) {
-  Node node(database_, "a");
-  node.heard.WaitForTerm(1);
-  Flush flush;
-  flush.seq = 1;
-  flush.alerts.push_back(
-      {.alert_id = Uuid(10), .dedup_key = "k", .kind = "late", .severity = "warning"});
-  node.store->Submit(1, std::move(flush));
-  EXPECT_TRUE(node.heard.Wait([](const auto& s) { return s.alerts_raised == 1; }));
-}
-
 }  // namespace
 }  // namespace tidemark
