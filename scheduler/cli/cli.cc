@@ -3,17 +3,15 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <iostream>
 
 #include "common/text.h"
+#include "common/version.h"
 #include "google/protobuf/util/json_util.h"
 #include "scheduler/cli/table.h"
 
 namespace tidemark {
 namespace {
-
-constexpr const char* kVersion = "0.1.0";
 
 std::string UserAtHost() {
   char host[256] = "";
@@ -70,9 +68,12 @@ std::string EscapeLines(const std::string& text) {
   }
 }
 
-// The subcommand that an unknown word probably meant, or "".
-std::string NearestCommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+// What is wrong with arguments that CLI11 refused, as it says it or better, and what to do.
+std::pair<std::string, std::string> UsageProblem(const CLI::App& app,
+                                                 const std::vector<std::string>& arguments,
+                                                 const std::string& said) {
   const CLI::App* at = &app;
+  std::string command = "tidemark";
   for (const std::string& word : arguments) {
     if (word.empty() || word[0] == '-') continue;
     std::vector<std::string> names;
@@ -81,11 +82,17 @@ std::string NearestCommand(const CLI::App& app, const std::vector<std::string>& 
       names.push_back(sub->get_name());
       if (sub->get_name() == word) next = sub;
     }
-    if (names.empty()) return "";
-    if (next == nullptr) return Nearest(word, names);
+    if (names.empty()) break;
+    if (next == nullptr) {
+      const std::string near = Nearest(word, names);
+      return {command + " has no command '" + word + "'",
+              near.empty() ? "the commands are " + Join(names, ", ")
+                           : "did you mean " + command + " " + near + "?"};
+    }
     at = next;
+    command += " " + word;
   }
-  return "";
+  return {said, command + " --help shows the usage, with examples"};
 }
 
 }  // namespace
@@ -190,10 +197,8 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
     if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       return app.exit(e, cli.out(), cli.err());  // --help, --version
     }
-    const std::string near = NearestCommand(app, arguments);
-    return cli.Fail(kExitUsage, e.what(),
-                    near.empty() ? "tidemark --help shows the commands, and each its own"
-                                 : "did you mean '" + near + "'?");
+    const auto [what, mend] = UsageProblem(app, arguments, e.what());
+    return cli.Fail(kExitUsage, what, mend);
   }
   return cli.run ? cli.run() : kExitUsage;
 }

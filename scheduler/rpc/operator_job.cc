@@ -62,7 +62,7 @@ LoadedJob LoadJob(OperatorJob row) {
   return job;
 }
 
-absl::Status NoSuchJob(OperatorStore& store, const std::string& name) {
+absl::Status NoSuchJob(OperatorPort& store, const std::string& name) {
   std::string message = "there is no job '" + EscapeControl(name) + "'";
   // A hint only: without it the answer is still right.
   if (const absl::StatusOr<std::vector<std::string>> names = store.SimilarJobs(name); names.ok()) {
@@ -73,7 +73,7 @@ absl::Status NoSuchJob(OperatorStore& store, const std::string& name) {
   return absl::NotFoundError(ToAbsl(message + " (tidemark job list shows all)"));
 }
 
-absl::StatusOr<LoadedJob> FindJob(OperatorStore& store, const std::string& name) {
+absl::StatusOr<LoadedJob> FindJob(OperatorPort& store, const std::string& name) {
   if (const std::string problem = NameProblem(name); !problem.empty()) {
     return absl::InvalidArgumentError(ToAbsl("the job's name " + problem));
   }

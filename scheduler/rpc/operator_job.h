@@ -10,7 +10,7 @@
 #include "scheduler/core/job.h"
 #include "scheduler/core/ledger.h"
 #include "scheduler/core/time/timeline.h"
-#include "scheduler/store/operator_store.h"
+#include "scheduler/engine/operator_port.h"
 #include "tidemark/v1/operator.pb.h"
 
 namespace tidemark {
@@ -30,10 +30,10 @@ struct LoadedJob {
 LoadedJob LoadJob(OperatorJob row);
 
 // The job of that name. NOT_FOUND names the nearest one; INVALID_ARGUMENT for a bad name.
-absl::StatusOr<LoadedJob> FindJob(OperatorStore& store, const std::string& name);
+absl::StatusOr<LoadedJob> FindJob(OperatorPort& store, const std::string& name);
 
 // NOT_FOUND for that job, with the nearest name and the command that lists them.
-absl::Status NoSuchJob(OperatorStore& store, const std::string& name);
+absl::Status NoSuchJob(OperatorPort& store, const std::string& name);
 
 // First biz_date that is accounted for: as recorded, or where it will begin.
 absl::CivilDay AccountedFrom(const LoadedJob& job, absl::Time now);

@@ -235,7 +235,7 @@ absl::Status OperatorJobs::Apply(const v1::ApplyJobsRequest& request,
     }
     const std::vector<JobWrite> writes = Writes(drafts);
     *changed = !request.dry_run() && !writes.empty();
-    if (*changed) written = store_.WriteJobs(writes, request.actor()).status();
+    written = *changed ? store_.WriteJobs(writes, request.actor()).status() : absl::OkStatus();
     if (!absl::IsAborted(written)) break;
   }
   TM_RETURN_IF_ERROR(written);

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_job.h"
-#include "scheduler/store/operator_store.h"
 #include "tidemark/v1/operator.pb.h"
 
 namespace tidemark {
@@ -19,7 +19,7 @@ namespace tidemark {
 // outlive it.
 class OperatorJobs {
  public:
-  OperatorJobs(OperatorStore& store, Clock& clock, Random& random)
+  OperatorJobs(OperatorPort& store, Clock& clock, Random& random)
       : store_(store), clock_(clock), random_(random) {}
 
   // `changed`: something was written, the engine should look.
@@ -44,7 +44,7 @@ class OperatorJobs {
   absl::Status AddWarnings(Draft* draft, absl::Time now);
   std::vector<JobWrite> Writes(const std::vector<Draft>& drafts);
 
-  OperatorStore& store_;
+  OperatorPort& store_;
   Clock& clock_;
   Random& random_;
 };

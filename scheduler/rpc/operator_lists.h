@@ -3,8 +3,8 @@
 #define TIDEMARK_SCHEDULER_RPC_OPERATOR_LISTS_H_
 
 #include "absl/status/status.h"
+#include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_job.h"
-#include "scheduler/store/operator_store.h"
 #include "tidemark/v1/operator.pb.h"
 
 namespace tidemark {
@@ -12,7 +12,7 @@ namespace tidemark {
 // Answers requests; blocks for the database. Thread-safe, without state. The store must outlive it.
 class OperatorLists {
  public:
-  explicit OperatorLists(OperatorStore& store) : store_(store) {}
+  explicit OperatorLists(OperatorPort& store) : store_(store) {}
 
   absl::Status Runs(const v1::ListRunsRequest& request, v1::ListRunsResponse* response);
   absl::Status Run(const v1::GetRunRequest& request, v1::Run* response);
@@ -27,7 +27,7 @@ class OperatorLists {
  private:
   absl::StatusOr<RunFilter> ReadFilter(const v1::ListRunsRequest& request);
 
-  OperatorStore& store_;
+  OperatorPort& store_;
 };
 
 }  // namespace tidemark

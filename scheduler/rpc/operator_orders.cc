@@ -74,7 +74,7 @@ absl::Status CheckParams(const google::protobuf::Map<std::string, std::string>& 
 
 }  // namespace
 
-absl::StatusOr<OperatorRun> FindRun(OperatorStore& store, const std::string& run_id) {
+absl::StatusOr<OperatorRun> FindRun(OperatorPort& store, const std::string& run_id) {
   if (!IsUuid(run_id)) {
     return Invalid("'" + EscapeControl(run_id) +
                    "' is not a run id (36 characters, as tidemark run list shows them)");

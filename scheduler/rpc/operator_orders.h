@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_job.h"
-#include "scheduler/store/operator_store.h"
 #include "tidemark/v1/operator.pb.h"
 
 namespace tidemark {
@@ -20,7 +20,7 @@ namespace tidemark {
 // when there was nothing to order (the result says so), or the refusal.
 class OperatorOrders {
  public:
-  OperatorOrders(OperatorStore& store, Clock& clock, Random& random)
+  OperatorOrders(OperatorPort& store, Clock& clock, Random& random)
       : store_(store), clock_(clock), random_(random) {}
 
   absl::StatusOr<CommandState> Trigger(const v1::TriggerJobRequest& request);
@@ -38,13 +38,13 @@ class OperatorOrders {
   absl::Status CheckExecutor(const LoadedJob& job, const std::string& executor_id);
   absl::Status CheckVerdict(const LoadedJob& job, const std::string& date);
 
-  OperatorStore& store_;
+  OperatorPort& store_;
   Clock& clock_;
   Random& random_;
 };
 
 // The run of that id. INVALID_ARGUMENT for what is no id, NOT_FOUND.
-absl::StatusOr<OperatorRun> FindRun(OperatorStore& store, const std::string& run_id);
+absl::StatusOr<OperatorRun> FindRun(OperatorPort& store, const std::string& run_id);
 
 }  // namespace tidemark
 

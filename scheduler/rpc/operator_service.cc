@@ -72,7 +72,7 @@ void FillTrigger(const CommandState* state, bool existing, v1::TriggerJobRespons
 
 }  // namespace
 
-OperatorService::OperatorService(OperatorStore& store, std::function<void()> poke, Clock& clock,
+OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke, Clock& clock,
                                  Random& random, OperatorServiceOptions options)
     : poke_(std::move(poke)),
       options_(options),

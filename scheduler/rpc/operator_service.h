@@ -8,12 +8,12 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
 #include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/operator_waiter.h"
 #include "scheduler/rpc/operator_workers.h"
-#include "scheduler/store/operator_store.h"
 #include "tidemark/v1/operator.grpc.pb.h"
 
 namespace tidemark {
@@ -29,7 +29,7 @@ struct OperatorServiceOptions {
 class OperatorService : public v1::OperatorService::CallbackService {
  public:
   // `poke`: called after orders were recorded, from worker threads; must return soon.
-  OperatorService(OperatorStore& store, std::function<void()> poke, Clock& clock, Random& random,
+  OperatorService(OperatorPort& store, std::function<void()> poke, Clock& clock, Random& random,
                   OperatorServiceOptions options = {});
   ~OperatorService() override;  // stops
 

@@ -12,7 +12,7 @@ constexpr absl::Duration kPoll = absl::Milliseconds(60);
 
 }  // namespace
 
-OperatorWaiter::OperatorWaiter(OperatorStore& store, Clock& clock)
+OperatorWaiter::OperatorWaiter(OperatorPort& store, Clock& clock)
     : store_(store), clock_(clock), thread_([this] { Loop(); }) {}
 
 OperatorWaiter::~OperatorWaiter() { Stop(); }

@@ -13,7 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
-#include "scheduler/store/operator_store.h"
+#include "scheduler/engine/operator_port.h"
 
 namespace tidemark {
 
@@ -25,7 +25,7 @@ class OperatorWaiter {
   // is stopped. Called on the waiter's thread (or in Stop): must be quick.
   using Done = std::function<void(std::optional<CommandState>)>;
 
-  OperatorWaiter(OperatorStore& store, Clock& clock);
+  OperatorWaiter(OperatorPort& store, Clock& clock);
   ~OperatorWaiter();  // stops
   OperatorWaiter(const OperatorWaiter&) = delete;
   OperatorWaiter& operator=(const OperatorWaiter&) = delete;
@@ -44,7 +44,7 @@ class OperatorWaiter {
   void Loop();
   void Look();
 
-  OperatorStore& store_;
+  OperatorPort& store_;
   Clock& clock_;
   absl::Mutex mutex_;
   std::multimap<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);

@@ -76,7 +76,7 @@ absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& co
     state.command_id = command.command_id;
     state.kind = command.kind;
     TM_RETURN_IF_ERROR(
-        tx.Run(kInsertAudit, {NewRunId(clock_.WallNow(), random_), command.actor, command.kind,
+        tx.Run(kInsertAudit, {NewUuid(clock_.WallNow(), random_), command.actor, command.kind,
                               command.job_name, command.command_id, key_list, value_list})
             .status());
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();

@@ -56,7 +56,9 @@ absl::Status OperatorPool::Once(const std::function<absl::Status(SqlTransaction&
 absl::Status OperatorPool::Transact(const std::function<absl::Status(SqlTransaction&)>& body,
                                     Isolation isolation) {
   absl::Status status = Once(body, isolation, /*fresh=*/false);
-  for (int attempt = 1; attempt < kAttempts && absl::IsAborted(status); ++attempt) {
+  // Only what the database aborted; a body's own ABORTED would be the same again.
+  const auto again = [&] { return absl::IsAborted(status) && !SqlState(status).empty(); };
+  for (int attempt = 1; attempt < kAttempts && again(); ++attempt) {
     status = Once(body, isolation, /*fresh=*/false);
   }
   // A connection from the pool may have died long ago; only a fresh one speaks for the database.

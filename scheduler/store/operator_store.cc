@@ -213,7 +213,7 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
           .status());
   return tx
       .Run(kInsertAudit,
-           {NewRunId(clock_.WallNow(), random_), now, actor, create ? "job_create" : "job_update",
+           {NewUuid(clock_.WallNow(), random_), now, actor, create ? "job_create" : "job_update",
             write.name, "version " + std::to_string(version), write.spec})
       .status();
 }
@@ -229,7 +229,7 @@ absl::StatusOr<std::vector<std::string>> OperatorStore::WriteJobs(
   TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
     commands.clear();
     for (const JobWrite* write : order) {
-      commands.push_back(NewRunId(clock_.WallNow(), random_));
+      commands.push_back(NewUuid(clock_.WallNow(), random_));
       TM_RETURN_IF_ERROR(WriteJob(tx, *write, actor, commands.back()));
     }
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();

@@ -1,6 +1,6 @@
 // Rows as operators' requests read and write them.
-#ifndef TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_
-#define TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_
+#ifndef TIDEMARK_SCHEDULER_ENGINE_OPERATOR_ROWS_H_
+#define TIDEMARK_SCHEDULER_ENGINE_OPERATOR_ROWS_H_
 
 #include <cstdint>
 #include <map>
@@ -211,4 +211,4 @@ struct ClusterRows {
 
 }  // namespace tidemark
 
-#endif  // TIDEMARK_SCHEDULER_STORE_OPERATOR_ROWS_H_
+#endif  // TIDEMARK_SCHEDULER_ENGINE_OPERATOR_ROWS_H_

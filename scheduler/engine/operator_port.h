@@ -1,0 +1,78 @@
+// What the operator service asks of the database: definitions, orders and listings.
+#ifndef TIDEMARK_SCHEDULER_ENGINE_OPERATOR_PORT_H_
+#define TIDEMARK_SCHEDULER_ENGINE_OPERATOR_PORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "scheduler/engine/operator_rows.h"
+
+namespace tidemark {
+
+// Implementations are thread-safe; calls block for as long as the database takes. Errors:
+// UNAVAILABLE (no database now; nothing was changed), UNKNOWN (the link broke during a commit),
+// ABORTED where said, DEADLINE_EXCEEDED, and what else the store's codes are.
+class OperatorPort {
+ public:
+  virtual ~OperatorPort() = default;
+
+  // ---- jobs (deleted ones do not exist)
+
+  // The database's time.
+  virtual absl::StatusOr<absl::Time> Now() = 0;
+  // Those of `names` that exist, with their versions, by name.
+  virtual absl::StatusOr<std::vector<OperatorJob>> FindJobs(
+      const std::vector<std::string>& names) = 0;
+  // A page by name, at most `limit` + 1 (so the caller sees whether there is more).
+  virtual absl::StatusOr<std::vector<OperatorJob>> ListJobs(const std::string& app,
+                                                            const std::string& ns,
+                                                            const std::string& after_name,
+                                                            int limit) = 0;
+  // At most 1,000 names that are near `name` (by length and beginning), for suggestions.
+  virtual absl::StatusOr<std::vector<std::string>> SimilarJobs(const std::string& name) = 0;
+  // The newest job of that name, deleted ones included, for its history.
+  virtual absl::StatusOr<std::optional<int64_t>> JobIdForHistory(const std::string& name) = 0;
+
+  // Makes and changes jobs, all or none, each with its audit row and a `job_changed` order to its
+  // owner. ABORTED: one of them is no longer at its expected_version; read again. Returns the
+  // command ids.
+  virtual absl::StatusOr<std::vector<std::string>> WriteJobs(const std::vector<JobWrite>& writes,
+                                                             const std::string& actor) = 0;
+
+  // ---- orders
+
+  // Records an order and its audit row. An order of that job with the same request_id, or the same
+  // command_id, is returned instead, as it stands.
+  virtual absl::StatusOr<CommandState> AddCommand(const OperatorCommand& command) = 0;
+  // The order of that job with that request_id, if there is one.
+  virtual absl::StatusOr<std::optional<CommandState>> FindRequest(
+      int64_t job_id, const std::string& request_id) = 0;
+  // Those of `command_ids` that are carried out or refused.
+  virtual absl::StatusOr<std::vector<CommandState>> DoneCommands(
+      const std::vector<std::string>& command_ids) = 0;
+
+  // ---- runs
+
+  virtual absl::StatusOr<std::vector<OperatorRun>> ListRuns(
+      const RunFilter& filter) = 0;  // limit + 1
+  virtual absl::StatusOr<std::optional<OperatorRun>> FindRun(const std::string& run_id) = 0;
+  // By number. The one that is under way has no end.
+  virtual absl::StatusOr<std::vector<OperatorAttempt>> Attempts(const OperatorRun& run) = 0;
+
+  // ---- the rest
+
+  virtual absl::StatusOr<LedgerRows> Ledger(int64_t job_id) = 0;
+  virtual absl::StatusOr<std::vector<OperatorExecutor>> ListExecutors(const std::string& app,
+                                                                      bool all) = 0;
+  virtual absl::StatusOr<std::vector<OperatorAlert>> ListAlerts(const std::string& job, bool all,
+                                                                int limit) = 0;
+  virtual absl::StatusOr<ClusterRows> Cluster() = 0;
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_ENGINE_OPERATOR_PORT_H_

@@ -1,0 +1,323 @@
+// The program as its users start it, against a server whose answers the test sets.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/json_util.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "tests/support/process.h"
+#include "tidemark/v1/operator.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kRun[] = "0190f2a0-0000-7000-8000-000000000001";
+
+// Answers what the test set, and keeps what it was asked.
+class FakeService : public v1::OperatorService::Service {
+ public:
+  grpc::Status status;
+  v1::ApplyJobsRequest applied;
+  v1::ApplyJobsResponse apply_answer;
+  v1::ListJobsResponse jobs;
+  v1::TriggerJobRequest triggered;
+  v1::TriggerJobResponse trigger_answer;
+  std::vector<v1::Run> run_states;  // one a look; the last one stays
+  size_t looks = 0;
+  v1::ListAlertsResponse alerts;
+  v1::PauseJobRequest paused;
+  v1::ListRunsRequest runs_asked;
+
+  grpc::Status ApplyJobs(grpc::ServerContext*, const v1::ApplyJobsRequest* request,
+                         v1::ApplyJobsResponse* response) override {
+    applied = *request;
+    *response = apply_answer;
+    return status;
+  }
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest*,
+                        v1::ListJobsResponse* response) override {
+    *response = jobs;
+    return status;
+  }
+  grpc::Status TriggerJob(grpc::ServerContext*, const v1::TriggerJobRequest* request,
+                          v1::TriggerJobResponse* response) override {
+    triggered = *request;
+    *response = trigger_answer;
+    return status;
+  }
+  grpc::Status PauseJob(grpc::ServerContext*, const v1::PauseJobRequest* request,
+                        v1::OrderResponse* response) override {
+    paused = *request;
+    response->set_message("paused");
+    return status;
+  }
+  grpc::Status GetRun(grpc::ServerContext*, const v1::GetRunRequest*, v1::Run* response) override {
+    *response = run_states[std::min(looks++, run_states.size() - 1)];
+    return status;
+  }
+  grpc::Status ListRuns(grpc::ServerContext*, const v1::ListRunsRequest* request,
+                        v1::ListRunsResponse*) override {
+    runs_asked = *request;
+    return status;
+  }
+  grpc::Status ListAlerts(grpc::ServerContext*, const v1::ListAlertsRequest*,
+                          v1::ListAlertsResponse* response) override {
+    *response = alerts;
+    return status;
+  }
+};
+
+struct Ended {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class CliProcessTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char dir[] = "/tmp/tidemark-cli-XXXXXX";
+    ASSERT_NE(mkdtemp(dir), nullptr);
+    dir_ = dir;
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  void TearDown() override {
+    server_->Shutdown();
+    (void)RunCommand({"rm", "-rf", dir_});
+  }
+
+  Ended Run(const std::vector<std::string>& arguments, const std::string& input = "") {
+    std::ofstream(dir_ + "/in") << input;
+    std::vector<std::string> argv = {"/bin/sh", "-c",
+                                     "\"$@\" <\"$D/in\" >\"$D/out\" 2>\"$D/err\"; echo $?", "sh",
+                                     TIDEMARK_PROGRAM};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    const absl::StatusOr<std::string> code =
+        RunCommand(argv, {{"D", dir_}, {"TIDEMARK_SERVER", address_}, {"TIDEMARK_ACTOR", "ann"}});
+    EXPECT_TRUE(code.ok()) << Message(code.status());
+    return {std::stoi(code.value_or("-1")), ReadFile(dir_ + "/out"), ReadFile(dir_ + "/err")};
+  }
+  // Exit code for a call that the server refuses with `code`.
+  int CodeOf(grpc::StatusCode code) {
+    service_.status = {code, "what it is; do that"};
+    const Ended ended = Run({"job", "list"});
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("error: "), HasSubstr("what it is")));
+    return ended.code;
+  }
+
+  FakeService service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+  std::string dir_;
+};
+
+TEST_F(CliProcessTest, ExitCodesTellWhatKindOfFailure) {
+  EXPECT_EQ(Run({"job", "list"}).code, 0);
+  EXPECT_EQ(CodeOf(grpc::StatusCode::INTERNAL), 1);
+  EXPECT_EQ(CodeOf(grpc::StatusCode::INVALID_ARGUMENT), 2);
+  EXPECT_EQ(CodeOf(grpc::StatusCode::NOT_FOUND), 3);
+  EXPECT_EQ(CodeOf(grpc::StatusCode::FAILED_PRECONDITION), 4);
+  EXPECT_EQ(CodeOf(grpc::StatusCode::UNAVAILABLE), 5);
+}
+
+TEST_F(CliProcessTest, RefusalsSayWhatAndWhatToDo) {
+  service_.status = {grpc::StatusCode::FAILED_PRECONDITION,
+                     "date of job 'a; b' is DONE; tidemark run rerun X --force\x1b[31m"};
+  EXPECT_EQ(Run({"job", "list"}).err,
+            "error: date of job 'a; b' is DONE\n  do:  tidemark run rerun X --force\\x1b[31m\n");
+}
+
+TEST_F(CliProcessTest, NobodyThereIsUnreachable) {
+  const Ended ended = Run({"job", "list", "--server", "127.0.0.1:1"});
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("TIDEMARK_SERVER")));
+}
+
+TEST_F(CliProcessTest, UsageErrors) {
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Ended ended = Run(arguments);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    return ended.err;
+  };
+  EXPECT_THAT(refused({}), HasSubstr("tidemark --help"));
+  EXPECT_THAT(refused({"jbo", "list"}), HasSubstr("did you mean tidemark job?"));
+  EXPECT_THAT(refused({"job", "triger", "x"}), HasSubstr("did you mean tidemark job trigger?"));
+  EXPECT_THAT(refused({"job", "pause", "x"}), HasSubstr("tidemark job pause --help"));
+  EXPECT_THAT(refused({"job", "list", "-o", "xml"}), HasSubstr("xml"));
+  EXPECT_THAT(refused({"job", "list", "--limit", "0"}), HasSubstr("--limit"));
+  EXPECT_THAT(refused({"job", "list", "--colour"}), HasSubstr("--colour"));
+  EXPECT_THAT(refused({"run", "list", "--status", "BROKEN"}), HasSubstr("BROKEN"));
+  EXPECT_THAT(refused({"job", "trigger", "x", "--param", "a"}), HasSubstr("is not NAME=VALUE"));
+  EXPECT_THAT(refused({"job", "next", "x", "--from", "monday"}), HasSubstr("RFC 3339"));
+  EXPECT_THAT(refused({"job", "apply", "-f", dir_ + "/none"}), HasSubstr("cannot read"));
+  EXPECT_THAT(refused({"cron", "next", "0 0 25 * * ?"}), HasSubstr("25"));
+}
+
+TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{},
+                                             {"job"},
+                                             {"job", "apply"},
+                                             {"job", "list"},
+                                             {"job", "get"},
+                                             {"job", "next"},
+                                             {"job", "trigger"},
+                                             {"job", "pause"},
+                                             {"job", "resume"},
+                                             {"job", "delete"},
+                                             {"run"},
+                                             {"run", "list"},
+                                             {"run", "get"},
+                                             {"run", "watch"},
+                                             {"run", "cancel"},
+                                             {"run", "rerun"},
+                                             {"watermark", "list"},
+                                             {"executor", "list"},
+                                             {"alert", "list"},
+                                             {"cluster", "status"},
+                                             {"cron", "next"},
+                                             {"cron", "explain"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back("--help");
+    const Ended ended = Run(arguments);
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_THAT(ended.out, HasSubstr("Examples:\n  tidemark"));
+  }
+}
+
+TEST_F(CliProcessTest, ApplySendsTheFileAndPrintsTheDifference) {
+  v1::AppliedJob* job = service_.apply_answer.add_jobs();
+  job->set_name("recon");
+  job->set_outcome(v1::AppliedJob::UPDATED);
+  job->set_version(3);
+  v1::FieldChange* change = job->add_changes();
+  change->set_field("schedule.cron");
+  change->set_after("0 0 2 * * ?\n");
+  job->add_warnings("look");
+  const Ended ended = Run({"job", "apply", "-f", "-", "--dry-run"},
+                          "jobs: [{name: recon, app: a, handler: h, schedule: {every: 5m}}]");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out,
+            "job recon: would be updated (version 3)\n"
+            "  schedule.cron: (default) → 0 0 2 * * ?\\n\n"
+            "  warning: look\n");
+  EXPECT_TRUE(service_.applied.dry_run());
+  EXPECT_EQ(service_.applied.actor(), "ann");
+  ASSERT_EQ(service_.applied.jobs_size(), 1);
+  EXPECT_EQ(service_.applied.jobs(0).schedule().every().seconds(), 300);
+}
+
+TEST_F(CliProcessTest, ABadFileIsNotSent) {
+  const Ended ended = Run({"job", "apply", "-f", "-"}, "jobs: [{nam: x}]");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("stdin:1: jobs[0].nam: unknown key; did you mean 'name'?"),
+                               HasSubstr("nothing was applied")));
+  EXPECT_EQ(service_.applied.jobs_size(), 0);
+}
+
+TEST_F(CliProcessTest, JsonHasTheNamesOfTheProto) {
+  v1::Job* job = service_.jobs.add_jobs();
+  job->mutable_spec()->set_name(
+      "re\x1b"
+      "con");
+  job->set_job_id(7);
+  const Ended ended = Run({"job", "list", "-o", "json"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("\"job_id\": \"7\""), HasSubstr("\"high_watermark\": \"\""),
+                    HasSubstr("\"more\": false"), Not(HasSubstr("\x1b"))));
+  v1::ListJobsResponse read;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(ended.out, &read).ok());
+  EXPECT_EQ(read.jobs(0).spec().name(), job->spec().name());
+}
+
+TEST_F(CliProcessTest, TablesEscapeWhatServersSend) {
+  v1::Alert* alert = service_.alerts.add_alerts();
+  alert->set_kind("run_failed");
+  alert->set_summary("boom\x1b]0;owned\a\r\n2026 forged");
+  const Ended ended = Run({"alert", "list"});
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("boom\\x1b]0;owned\\x07\\r\\n2026 forged"), Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(CliProcessTest, TriggerSendsAllItWasTold) {
+  service_.trigger_answer.set_run_id(kRun);
+  service_.trigger_answer.set_biz_date("2026-11-27");
+  const Ended ended =
+      Run({"job", "trigger", "--param", "a=1=2", "--param", "b=", "recon", "--biz-date",
+           "2026-11-27", "--executor", "e1", "--request-id", "r1", "--reason", "why"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "run " + std::string(kRun) + " for 2026-11-27\n");
+  EXPECT_EQ(service_.triggered.name(), "recon");
+  EXPECT_EQ(service_.triggered.params().at("a"), "1=2");
+  EXPECT_EQ(service_.triggered.params().at("b"), "");
+  EXPECT_EQ(service_.triggered.executor_id(), "e1");
+  EXPECT_EQ(service_.triggered.request_id(), "r1");
+  EXPECT_EQ(service_.triggered.reason(), "why");
+  EXPECT_EQ(service_.triggered.actor(), "ann");
+}
+
+TEST_F(CliProcessTest, WaitFollowsTheRunToItsEnd) {
+  service_.trigger_answer.set_run_id(kRun);
+  v1::Run run;
+  run.set_run_id(kRun);
+  run.set_progress_percent(-1);
+  for (const v1::RunStatus status : {v1::PENDING, v1::RUNNING, v1::COMPLETED}) {
+    run.set_status(status);
+    service_.run_states.push_back(run);
+  }
+  Ended ended = Run({"job", "trigger", "recon", "--wait"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "run " + std::string(kRun) + "\nPENDING\nRUNNING\nCOMPLETED\n");
+  service_.run_states.back().set_status(v1::FAILED);
+  service_.run_states.back().set_reason("retries");
+  service_.looks = 0;
+  ended = Run({"run", "watch", kRun});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("FAILED (retries)\n"));
+}
+
+TEST_F(CliProcessTest, QueuedIsSaid) {
+  service_.trigger_answer.set_queued(true);
+  EXPECT_THAT(Run({"job", "trigger", "recon"}).out, HasSubstr("queued"));
+  EXPECT_EQ(Run({"job", "trigger", "recon"}).code, 0);
+  EXPECT_EQ(Run({"job", "trigger", "recon", "--wait"}).code, 1);
+}
+
+TEST_F(CliProcessTest, RunListFilters) {
+  EXPECT_EQ(Run({"run", "list", "--job", "a", "--status", "failed", "--status", "RUNNING"}).code,
+            0);
+  EXPECT_EQ(service_.runs_asked.job(), "a");
+  ASSERT_EQ(service_.runs_asked.statuses_size(), 2);
+  EXPECT_EQ(service_.runs_asked.statuses(0), v1::FAILED);
+  EXPECT_EQ(service_.runs_asked.statuses(1), v1::RUNNING);
+}
+
+TEST_F(CliProcessTest, CronNeedsNoServer) {
+  server_->Shutdown();
+  const Ended ended = Run({"cron", "next", "0 0 1 * * ?", "--zone", "Asia/Shanghai", "--from",
+                           "2026-11-28T00:00:00Z", "-n", "1", "-o", "json"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2026-11-29T01:00:00+08:00"));
+}
+
+}  // namespace
+}  // namespace tidemark
