@@ -101,8 +101,9 @@ void Driver::Dial(Moment now) {
     callbacks.on_written = [this, queue = queue_, link](size_t bytes) {
       queue->Post([this, link, bytes] { core_->OnWritten(link, bytes); });
     };
-    callbacks.on_closed = [this, queue = queue_, link](const std::string& reason) {
-      queue->Post([this, link, reason] { OnLinkClosed(link, reason); });
+    callbacks.on_closed = [this, queue = queue_, link](const std::string& reason,
+                                                       std::shared_ptr<Link> self) {
+      queue->Post([this, link, reason, self = std::move(self)] { OnLinkClosed(link, reason); });
     };
     links_[id] = Link::Open(address, std::move(callbacks));
     core_->OnLinkOpened(id, now);

@@ -108,16 +108,18 @@ class GrpcLink final : public Link,
   }
 
   void OnDone(const grpc::Status& status) override {
+    // This object may be gone before the call returns: nothing of it is used in there.
+    auto on_closed = std::move(callbacks_.on_closed);
     std::shared_ptr<GrpcLink> self;
     {
       const std::lock_guard lock(mutex_);
       self = std::move(self_);
     }
-    callbacks_.on_closed(Reason(status));
+    on_closed(Reason(status), std::move(self));
   }
 
  private:
-  const Callbacks callbacks_;
+  Callbacks callbacks_;
   const std::unique_ptr<v1::ExecutorService::Stub> stub_;
   grpc::ClientContext context_;
 

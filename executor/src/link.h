@@ -12,14 +12,17 @@
 namespace tidemark::exec {
 
 // A stream from dial to end: messages out in order, messages in by callback. Shared by its user and
-// by gRPC's threads, which keep it alive until the stream is over. Thread-safe.
+// by gRPC's threads, which keep it alive until the stream is over. Thread-safe. The last reference
+// must not be dropped in one of gRPC's threads: gRPC 1.51 ends those threads with the last channel,
+// and a thread that joins itself corrupts the process.
 class Link {
  public:
   // Called from gRPC's threads; on_closed is the last call and comes exactly once.
   struct Callbacks {
     std::function<void(v1::SchedulerMessage)> on_message;
     std::function<void(size_t bytes)> on_written;
-    std::function<void(const std::string& reason)> on_closed;
+    // `self` is to be dropped in another thread.
+    std::function<void(const std::string& reason, std::shared_ptr<Link> self)> on_closed;
   };
 
   // Dials `address` ("host:port") with a channel of its own and opens the stream. Messages may be
