@@ -180,7 +180,7 @@ run_ids() {
 same() {
   if [ "$2" != "$3" ]; then
     diff <(echo "$2") <(echo "$3") >&2 || true
-    fail "$1 changed (before: <, after: >)" \
+    die "$1: expected <, found >" \
       "a handler must leave the same rows however often a date is run"
   fi
   say "equal: $1"
