@@ -41,9 +41,8 @@ std::string HostName() {
   return name;
 }
 
-// Waits in the directory of --dev for those who start us with port 0.
-absl::Status WriteAddress(const std::string& dir, const std::string& address) {
-  const std::string path = dir + "/scheduler.addr";
+// For those who start us with port 0.
+absl::Status WriteAddress(const std::string& path, const std::string& address) {
   std::ofstream out(path + ".new", std::ios::trunc);
   out << address << "\n";
   out.close();
@@ -81,7 +80,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
     if (SchedulerStore* made = store.load()) made->PokeCommands();
   };
   OperatorService operators(operator_store, poke, clock, random);
-  LogChannel alert_log(database, clock);
+  LogChannel alert_log(database);
 
   TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
                       RpcServer::Start(config.listen, {gateway.service(), &operators}));
@@ -99,7 +98,12 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   alert_log.Start();
   owned_store.Start();
   store = &owned_store;
-  if (dev != nullptr) TM_RETURN_IF_ERROR(WriteAddress(dev->dir(), server->address()));
+  if (dev != nullptr) {
+    TM_RETURN_IF_ERROR(WriteAddress(dev->dir() + "/scheduler.addr", server->address()));
+  }
+  if (!config.address_file.empty()) {
+    TM_RETURN_IF_ERROR(WriteAddress(config.address_file, server->address()));
+  }
   LogInfo("scheduler up", {{"listen", server->address()},
                            {"node", store_options.node_id},
                            {"database", DescribeDatabase(database)}});

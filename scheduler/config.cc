@@ -35,6 +35,9 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--listen", config.listen, "Address for executors and operators; port 0: any free")
       ->envname("TIDEMARK_LISTEN")
       ->capture_default_str();
+  app.add_option("--address-file", config.address_file,
+                 "Write the address that it listens on to this file (useful with port 0)")
+      ->envname("TIDEMARK_ADDRESS_FILE");
   app.add_option("--node-id", config.node_id,
                  "Identity of this node, kept over restarts, never shared [host name and port]")
       ->envname("TIDEMARK_NODE_ID");

@@ -13,7 +13,8 @@ struct SchedulerConfig {
   bool dev = false;
   std::string data_dir;  // dev
   std::string listen = "127.0.0.1:7400";
-  std::string node_id;  // default: host name and port
+  std::string address_file;  // "": not written
+  std::string node_id;       // default: host name and port
   std::string log_level = "info";
 };
 

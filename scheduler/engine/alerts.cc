@@ -160,7 +160,7 @@ void JobMended(State& state, const JobState& job) {
   Resolve(state, "job_error/" + std::to_string(job.row.job_id) + "/");
 }
 
-void TwoProcesses(State& state, const Session& acting, const Session& waiting) {
+void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting) {
   AlertRaise alert =
       About(state, "two_processes", "critical",
             "two_processes/" + waiting.hello.executor_id + "/" + waiting.hello.incarnation);

@@ -22,7 +22,7 @@ void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::
                   size_t dates, bool first_launch);
 void JobInError(State& state, const JobState& job);
 void JobMended(State& state, const JobState& job);
-void TwoProcesses(State& state, const Session& acting, const Session& waiting);
+void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting);
 void OneProcess(State& state, const std::string& executor_id);
 void LateSuccess(State& state, const RunReport& report, const ActiveRun* run);
 

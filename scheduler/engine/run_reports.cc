@@ -56,7 +56,7 @@ void Runs::OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received) {
   if (held.started && run.phase == RunPhase::kSent) OnStarted(run);
 }
 
-void Runs::OnNotHeld(LiveRun& run, Session& session) {
+void Runs::OnNotHeld(LiveRun& run, ExecutorSession& session) {
   if (run.phase == RunPhase::kSent) {
     // Never arrived, or its refusal is on the way: the same attempt again, to the same executor.
     JobState* job = s_.FindJob(run.row.occurrence.job_id);
@@ -145,7 +145,7 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   RecordAttempt(run, outcome, result.message);
   AcknowledgeOnCommit(run);
-  if (Session* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
+  if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
     session->runs.erase(run.row.run_id);
   }
   s_.Say(LogLine::Level::kInfo, "attempt ended",

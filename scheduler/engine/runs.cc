@@ -61,7 +61,7 @@ std::string Runs::Open(JobState& job, const RunRequest& request) {
   if (run.row.biz_date.has_value()) s_.gap_part->WriteUnderWay(job);
 
   if (ItsTurn(run, job)) {
-    if (Session* session = s_.session_part->Choose(run, job)) Assign(run, job, *session);
+    if (ExecutorSession* session = s_.session_part->Choose(run, job)) Assign(run, job, *session);
   }
   RunOpen open;
   open.run = run.row;
@@ -151,7 +151,7 @@ void Runs::Advance(LiveRun& run) {
   if (run.phase != RunPhase::kWaiting) return;
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   if (job == nullptr || run.not_before > s_.now.mono || !ItsTurn(run, *job)) return;
-  Session* session = s_.session_part->Choose(run, *job);
+  ExecutorSession* session = s_.session_part->Choose(run, *job);
   if (session == nullptr) return;
   Assign(run, *job, *session);
   s_.Update(run);
@@ -177,7 +177,7 @@ void Runs::AdvanceApp(const std::string& app) {
   }
 }
 
-void Runs::Assign(LiveRun& run, JobState& job, Session& session) {
+void Runs::Assign(LiveRun& run, JobState& job, ExecutorSession& session) {
   LeaveWaiting(run);
   if (run.told_waiting) alerts::ExecutorsBack(s_, run.row);
   run.phase = RunPhase::kRecorded;
@@ -202,7 +202,7 @@ void Runs::SendTrigger(const std::string& run_id, int attempt) {
   LiveRun* run = s_.FindRun(run_id);
   if (run == nullptr || run->phase != RunPhase::kRecorded || run->row.attempt != attempt) return;
   JobState* job = s_.FindJob(run->row.occurrence.job_id);
-  Session* session = s_.FindSession(run->row.executor_id, run->row.registration);
+  ExecutorSession* session = s_.FindSession(run->row.executor_id, run->row.registration);
   if (!run->row.cancel_by.empty()) {
     EndAttempt(*run, {.sent = false}, Outcome::kRefused, {});
     return;
@@ -223,7 +223,7 @@ void Runs::SendTrigger(const std::string& run_id, int attempt) {
   SetTimer(*run);
 }
 
-void Runs::Trigger(LiveRun& run, const JobState& job, const Session& session) {
+void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session) {
   const ActiveRun& row = run.row;
   TriggerOrder order;
   order.attempt = {row.run_id, row.attempt};
@@ -256,7 +256,7 @@ void Runs::Trigger(LiveRun& run, const JobState& job, const Session& session) {
 void Runs::SendCancel(LiveRun& run, const std::string& cause) {
   if (run.cancel_cause.empty()) run.cancel_cause = cause;
   run.cancel_sent = s_.now.mono;
-  Session* session = s_.FindSession(run.row.executor_id, run.row.registration);
+  ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
   if (session != nullptr && session->connected) {
     s_.Send(session->stream, CancelOrder{{run.row.run_id, run.row.attempt},
                                          run.row.shard,
@@ -294,7 +294,7 @@ void Runs::Drop(const std::string& run_id) {
   LiveRun* run = s_.FindRun(run_id);
   if (run == nullptr) return;
   LeaveWaiting(*run);
-  if (Session* session = s_.FindSession(run->row.executor_id, run->row.registration)) {
+  if (ExecutorSession* session = s_.FindSession(run->row.executor_id, run->row.registration)) {
     session->runs.erase(run_id);
   }
   if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) job->runs.erase(run_id);

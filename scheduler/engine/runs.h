@@ -43,7 +43,7 @@ class Runs {
   // The run (re)appears in its executor's list of held runs.
   void OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received);
   // The executor, in contact under the same registration, does not have the attempt.
-  void OnNotHeld(LiveRun& run, Session& session);
+  void OnNotHeld(LiveRun& run, ExecutorSession& session);
   // A higher registration of its executor exists and its results are in.
   void OnProcessGone(LiveRun& run);
 
@@ -56,9 +56,9 @@ class Runs {
 
  private:
   bool ItsTurn(const LiveRun& run, const JobState& job) const;
-  void Assign(LiveRun& run, JobState& job, Session& session);
+  void Assign(LiveRun& run, JobState& job, ExecutorSession& session);
   void SendTrigger(const std::string& run_id, int attempt);
-  void Trigger(LiveRun& run, const JobState& job, const Session& session);
+  void Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session);
   void SendCancel(LiveRun& run, const std::string& cause);
   void Wait(LiveRun& run, absl::Duration delay);
   void LeaveWaiting(LiveRun& run);

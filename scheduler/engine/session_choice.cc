@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-const HandlerInfo* FindHandler(const Session& session, const std::string& name) {
+const HandlerInfo* FindHandler(const ExecutorSession& session, const std::string& name) {
   for (const HandlerInfo& handler : session.hello.handlers) {
     if (handler.name == name) return &handler;
   }
@@ -18,12 +18,12 @@ const HandlerInfo* FindHandler(const Session& session, const std::string& name) 
 
 }  // namespace
 
-bool Sessions::Up(const Session& session) const {
+bool Sessions::Up(const ExecutorSession& session) const {
   return session.connected && session.registration != 0 && !session.draining &&
          s_.now.mono - session.last_beat < s_.times.lease;
 }
 
-bool Sessions::HasSlot(const Session& session, const std::string& handler) const {
+bool Sessions::HasSlot(const ExecutorSession& session, const std::string& handler) const {
   if (static_cast<int>(session.runs.size()) >= session.hello.capacity) return false;
   const HandlerInfo* info = FindHandler(session, handler);
   if (info == nullptr || info->concurrency == 0) return info != nullptr;
@@ -35,7 +35,7 @@ bool Sessions::HasSlot(const Session& session, const std::string& handler) const
   return of_handler < info->concurrency;
 }
 
-bool Sessions::Fits(const Session& session, const LiveRun& run, const JobState& job) const {
+bool Sessions::Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const {
   if (session.hello.app != run.row.app || !Up(session)) return false;
   if (FindHandler(session, run.row.handler) == nullptr) return false;
   if (!run.row.wanted_executor.empty() && session.hello.executor_id != run.row.wanted_executor) {
@@ -48,11 +48,11 @@ bool Sessions::Fits(const Session& session, const LiveRun& run, const JobState& 
                      });
 }
 
-Session* Sessions::Choose(const LiveRun& run, const JobState& job) {
+ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job) {
   std::vector<Candidate> candidates;
-  std::vector<Session*> sessions;
+  std::vector<ExecutorSession*> sessions;
   for (auto& [executor_id, entry] : s_.executors) {
-    Session* session = entry.current.get();
+    ExecutorSession* session = entry.current.get();
     if (session == nullptr || !Fits(*session, run, job) || !HasSlot(*session, run.row.handler)) {
       continue;
     }
@@ -74,7 +74,7 @@ std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
   bool fitting = false;
   std::vector<std::string> handlers;
   for (const auto& [executor_id, entry] : s_.executors) {
-    const Session* session = entry.current.get();
+    const ExecutorSession* session = entry.current.get();
     if (session == nullptr || session->hello.app != run.row.app || !Up(*session)) continue;
     of_app = true;
     for (const HandlerInfo& handler : session->hello.handlers) handlers.push_back(handler.name);
@@ -92,7 +92,7 @@ std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
   return "all executors of app " + run.row.app + " are full or refuse it";
 }
 
-OnLost Sessions::OnLostFor(const Session& session, const JobSpec& spec) const {
+OnLost Sessions::OnLostFor(const ExecutorSession& session, const JobSpec& spec) const {
   const HandlerInfo* handler = FindHandler(session, spec.handler);
   const bool can_stop = handler != nullptr && handler->interruptible;
   // A handler that cannot be stopped never opens a second attempt beside itself.

@@ -32,7 +32,7 @@ std::string Problem(const Hello& hello) {
 
 void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::Duration received) {
   if (message.hello.has_value()) OnHello(stream, *message.hello);
-  Session* session = SessionOf(stream);
+  ExecutorSession* session = SessionOf(stream);
   if (session == nullptr) return;
   session->last_beat = std::max(session->last_beat, received);
   if (session->registration == 0) return;  // speaks before it is welcomed: said again later
@@ -45,7 +45,7 @@ void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::
   }
 }
 
-Session* Sessions::SessionOf(StreamId stream) {
+ExecutorSession* Sessions::SessionOf(StreamId stream) {
   const auto it = s_.streams.find(stream);
   if (it == s_.streams.end()) return nullptr;
   ExecutorEntry& entry = s_.executors[it->second];
@@ -66,14 +66,14 @@ void Sessions::OnHello(StreamId stream, const Hello& hello) {
     Reject(stream, RejectedMessage::Reason::kInvalid, problem);
     return;
   }
-  auto session = std::make_unique<Session>();
+  auto session = std::make_unique<ExecutorSession>();
   session->stream = stream;
   session->hello = hello;
   session->draining = hello.draining;
   session->last_beat = s_.now.mono;
   s_.streams[stream] = hello.executor_id;
   ExecutorEntry& entry = s_.executors[hello.executor_id];
-  Session* current = entry.current.get();
+  ExecutorSession* current = entry.current.get();
   if (current != nullptr && current->connected && current->hello.incarnation != hello.incarnation &&
       s_.now.mono - current->last_beat < s_.times.lease) {
     // Two processes with one id: the one that acts keeps acting while it has contact.
@@ -98,7 +98,7 @@ void Sessions::LetNextAct(ExecutorEntry& entry) {
   if (entry.waiting && !entry.waiting->registering) Register(*entry.waiting);
 }
 
-void Sessions::Register(Session& session) {
+void Sessions::Register(ExecutorSession& session) {
   session.registering = true;
   const Hello& hello = session.hello;
   ExecutorRegister row;
@@ -152,9 +152,9 @@ void Sessions::OnRegistered(const std::string& executor_id, StreamId stream,
 }
 
 void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
-  std::unique_ptr<Session> old = std::move(entry.current);
+  std::unique_ptr<ExecutorSession> old = std::move(entry.current);
   entry.current = std::move(entry.waiting);
-  Session& session = *entry.current;
+  ExecutorSession& session = *entry.current;
   session.registering = false;
   session.last_beat = s_.now.mono;
   if (old && old->connected) {
@@ -181,7 +181,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
   s_.run_part->AdvanceApp(session.hello.app);
 }
 
-void Sessions::Reconcile(Session& session) {
+void Sessions::Reconcile(ExecutorSession& session) {
   std::set<std::string> held;
   for (const HeldRun& item : session.hello.held) {
     LiveRun* run = s_.FindRun(item.attempt.run_id);
@@ -215,7 +215,8 @@ void Sessions::Reconcile(Session& session) {
   }
 }
 
-void Sessions::OnHeartbeat(Session& session, const Heartbeat& beat, absl::Duration received) {
+void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
+                           absl::Duration received) {
   const bool came_free = session.draining && !beat.draining;
   if (beat.draining && !session.draining) WriteState(session, "DRAINING");
   session.draining = beat.draining;
@@ -258,7 +259,7 @@ void Sessions::OnClosed(StreamId stream) {
 
 void Sessions::Sweep() {
   for (auto& [executor_id, entry] : s_.executors) {
-    Session* session = entry.current.get();
+    ExecutorSession* session = entry.current.get();
     if (session == nullptr || s_.now.mono - session->last_beat < s_.times.lease) continue;
     LetNextAct(entry);
     if (session->lost) continue;
@@ -268,7 +269,7 @@ void Sessions::Sweep() {
   }
 }
 
-void Sessions::WriteState(const Session& session, const std::string& state) {
+void Sessions::WriteState(const ExecutorSession& session, const std::string& state) {
   std::erase_if(s_.flush.executors, [&](const ExecutorState& row) {
     return row.executor_id == session.hello.executor_id;
   });

@@ -19,24 +19,24 @@ class Sessions {
   void Sweep();
 
   // The executor that gets the run, or null when none can take it now.
-  Session* Choose(const LiveRun& run, const JobState& job);
+  ExecutorSession* Choose(const LiveRun& run, const JobState& job);
   // Why Choose finds none, for people.
   std::string WhyNone(const LiveRun& run, const JobState& job) const;
-  OnLost OnLostFor(const Session& session, const JobSpec& spec) const;
+  OnLost OnLostFor(const ExecutorSession& session, const JobSpec& spec) const;
 
  private:
   void OnHello(StreamId stream, const Hello& hello);
-  void OnHeartbeat(Session& session, const Heartbeat& beat, absl::Duration received);
-  void Register(Session& session);
+  void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
+  void Register(ExecutorSession& session);
   void OnRegistered(const std::string& executor_id, StreamId stream, const FlushResult& result);
   void Welcome(ExecutorEntry& entry, bool new_incarnation);
-  void Reconcile(Session& session);
+  void Reconcile(ExecutorSession& session);
   void Reject(StreamId stream, RejectedMessage::Reason reason, std::string text);
-  bool Up(const Session& session) const;
-  bool Fits(const Session& session, const LiveRun& run, const JobState& job) const;
-  bool HasSlot(const Session& session, const std::string& handler) const;
-  void WriteState(const Session& session, const std::string& state);
-  Session* SessionOf(StreamId stream);
+  bool Up(const ExecutorSession& session) const;
+  bool Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const;
+  bool HasSlot(const ExecutorSession& session, const std::string& handler) const;
+  void WriteState(const ExecutorSession& session, const std::string& state);
+  ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);
 
   State& s_;

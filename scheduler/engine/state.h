@@ -87,7 +87,7 @@ struct LiveRun {
   std::optional<absl::Duration> timer;  // what the timer queue waits for
 };
 
-struct Session {
+struct ExecutorSession {
   StreamId stream = 0;
   Hello hello;
   int64_t registration = 0;  // 0: not welcomed yet
@@ -102,8 +102,8 @@ struct Session {
 
 // An executor_id's process that acts, and one that waits for it to go.
 struct ExecutorEntry {
-  std::unique_ptr<Session> current;
-  std::unique_ptr<Session> waiting;
+  std::unique_ptr<ExecutorSession> current;
+  std::unique_ptr<ExecutorSession> waiting;
 };
 
 struct PendingLedger {
@@ -175,10 +175,10 @@ struct State {
     return it == runs.end() ? nullptr : &it->second;
   }
   // The welcomed session of that registration, connected or not.
-  Session* FindSession(const std::string& executor_id, int64_t registration) {
+  ExecutorSession* FindSession(const std::string& executor_id, int64_t registration) {
     const auto it = executors.find(executor_id);
     if (it == executors.end() || !it->second.current) return nullptr;
-    Session* session = it->second.current.get();
+    ExecutorSession* session = it->second.current.get();
     return session->registration == registration && registration != 0 ? session : nullptr;
   }
 
