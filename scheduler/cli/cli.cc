@@ -43,16 +43,25 @@ int ExitCodeOf(grpc::StatusCode code) {
   }
 }
 
-// Splits at the first "; " outside quotes: servers write what is wrong, then what to do.
+// Splits what a server wrote: what is wrong, then what to do. The second part is the sentence that
+// names a command of ours, else what follows the first "; ". Nothing in quotes is a separator.
 std::pair<std::string, std::string> SplitAdvice(const std::string& message) {
+  const size_t command = message.find("tidemark ");
+  size_t sentence = std::string::npos;
+  size_t colon = std::string::npos;
   bool quoted = false;
-  for (size_t i = 0; i + 1 < message.size(); ++i) {
+  for (size_t i = 0; i + 1 < message.size() && i < command; ++i) {
     if (message[i] == '\'') quoted = !quoted;
-    if (!quoted && message[i] == ';' && message[i + 1] == ' ') {
-      return {message.substr(0, i), message.substr(i + 2)};
-    }
+    if (quoted || message[i + 1] != ' ') continue;
+    if (message[i] == ';' || message[i] == '.') sentence = i;
+    if (message[i] == ':' && colon == std::string::npos) colon = i;
+    if (message[i] == ';' && command == std::string::npos) break;
   }
-  return {message, ""};
+  const size_t at = sentence != std::string::npos  ? sentence
+                    : command != std::string::npos ? colon
+                                                   : std::string::npos;
+  if (at == std::string::npos) return {message, ""};
+  return {message.substr(0, at), message.substr(at + 2)};
 }
 
 // Escapes each line on its own, so that a message of several lines keeps them.

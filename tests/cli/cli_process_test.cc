@@ -144,6 +144,19 @@ TEST_F(CliProcessTest, RefusalsSayWhatAndWhatToDo) {
             "error: date of job 'a; b' is DONE\n  do:  tidemark run rerun X --force\\x1b[31m\n");
 }
 
+TEST_F(CliProcessTest, TheAdviceIsTheSentenceWithTheCommand) {
+  const auto err = [&](const std::string& message) {
+    service_.status = {grpc::StatusCode::FAILED_PRECONDITION, message};
+    return Run({"job", "list"}).err;
+  };
+  EXPECT_EQ(err("it is behind: 1 first (strict). Run that: tidemark job trigger x; all follows"),
+            "error: it is behind: 1 first (strict)\n"
+            "  do:  Run that: tidemark job trigger x; all follows\n");
+  EXPECT_EQ(err("it has live runs: let them end, or tidemark run cancel 1"),
+            "error: it has live runs\n  do:  let them end, or tidemark run cancel 1\n");
+  EXPECT_EQ(err("it is so; wait"), "error: it is so\n  do:  wait\n");
+}
+
 TEST_F(CliProcessTest, NobodyThereIsUnreachable) {
   const Ended ended = Run({"job", "list", "--server", "127.0.0.1:1"});
   EXPECT_EQ(ended.code, 5);
