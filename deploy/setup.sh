@@ -10,7 +10,8 @@ packages=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
   libpqxx-dev libpq-dev libspdlog-dev libyaml-cpp-dev libcli11-dev
   # tests, benchmarks; the sanitizer builds, clang-tidy and clang-format
-  libgtest-dev libgmock-dev libbenchmark-dev clang-19 libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19
+  libgtest-dev libgmock-dev libbenchmark-dev
+  clang-19 libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19
   # running: the private PostgreSQL of --dev, the zone rules
   postgresql-15 tzdata
   # what the scripts and tests call: ps, python3, faketime
