@@ -68,6 +68,13 @@ absl::Status OperatorPool::Transact(const std::function<absl::Status(SqlTransact
                                          Message(status) +
                                          "); nothing was changed, try again when it is back"));
   }
+  // Requests are taken before the node has taken charge of its database, and made the tables.
+  const std::string state = SqlState(status);
+  if (state == "42P01" || state == "42883" || state == "3F000") {
+    return absl::UnavailableError(
+        "the scheduler has not made its tables yet: it does so when it takes charge of its "
+        "database; try again, and if this lasts, its log says why");
+  }
   return status;
 }
 

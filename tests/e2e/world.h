@@ -1,0 +1,77 @@
+// A scheduler, executors and databases as real processes, for tests of the whole.
+#ifndef TIDEMARK_TESTS_E2E_WORLD_H_
+#define TIDEMARK_TESTS_E2E_WORLD_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/store/database.h"
+#include "tests/support/process.h"
+#include "tests/support/test_database.h"
+
+namespace tidemark {
+
+// Everything lives in a folder of its own and ends with this object. Prints the programs' logs when
+// the test has failed by then. Used by one thread.
+class World {
+ public:
+  // "": a fresh database on the run's server; else that URL (of a server that the test may stop).
+  explicit World(const std::string& database_url = "");
+  ~World();
+
+  // ---- programs, by name; starting one that runs is an error
+  void StartScheduler();  // the first time on any port, then on the same one
+  void StartAgent(const std::string& id, const std::string& script,
+                  const std::map<std::string, std::string>& env = {});
+  // recon on a database of its own; `program` is tidemark-recon or faulty-recon with its fault.
+  void StartRecon(const std::string& id, std::vector<std::string> program, int chunk_delay_ms = 0);
+  void Kill(const std::string& name);       // SIGKILL
+  void Terminate(const std::string& name);  // SIGTERM, and waits for its end
+  Process& program(const std::string& name);
+
+  // ---- asking
+  struct Answer {
+    int code = 0;
+    std::string output;  // stdout and stderr
+  };
+  Answer Cli(std::vector<std::string> arguments);
+  // First column of the first row, "" for none; retried while the database is away.
+  std::string Sql(const std::string& statement);
+  std::string ReconSql(const std::string& statement);
+  std::string StatusOf(const std::string& job, const std::string& date);
+  // Waits until all `dates` of the job are DONE.
+  bool AllDone(const std::string& job, const std::vector<std::string>& dates,
+               absl::Duration timeout = absl::Seconds(60));
+
+  // ---- definitions
+  // Applies a daily 01:00 Asia/Shanghai job whose last `days` dates are due; returns these.
+  std::vector<std::string> ApplyDaily(const std::string& job, const std::string& app,
+                                      const std::string& handler, int days,
+                                      const std::string& more = "");
+
+  // Lines that the handlers appended, as "enter DATE" and "exit DATE": evidence outside all tables.
+  std::vector<std::string> Journal() const;
+  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  void Touch(const std::string& name) const;
+  const std::string& address() const { return address_; }
+
+ private:
+  std::string RunSql(const std::string& url, const std::string& statement);
+
+  std::string dir_;
+  std::optional<TestDatabase> database_;
+  std::optional<TestDatabase> recon_database_;
+  std::string database_url_;
+  std::string address_;
+  std::map<std::string, Process> programs_;
+};
+
+// The dates that a daily 01:00 Asia/Shanghai job with offset -1 has due now: the last `days`.
+std::vector<std::string> DueDates(int days);
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_TESTS_E2E_WORLD_H_
