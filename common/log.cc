@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <memory>
+
 #include "common/text.h"
 
 namespace tidemark {
@@ -39,9 +41,26 @@ void AppendField(std::string_view key, std::string_view raw, std::string& line) 
   line += '"';
 }
 
+std::shared_ptr<spdlog::logger> MakeLogger(std::string_view program,
+                                           spdlog::level::level_enum level) {
+  auto logger = std::make_shared<spdlog::logger>(std::string(program),
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %n %v");
+  logger->set_level(level);
+  logger->flush_on(spdlog::level::debug);
+  return logger;
+}
+
+// Never destroyed: the last lines may come from other destructors.
+std::shared_ptr<spdlog::logger>& Current() {
+  static auto* logger =
+      new std::shared_ptr<spdlog::logger>(MakeLogger("tidemark", spdlog::level::info));
+  return *logger;
+}
+
 template <typename Fields>
 void WriteLine(LogLevel level, std::string_view event, const Fields& fields) {
-  spdlog::logger* logger = spdlog::default_logger_raw();
+  spdlog::logger* logger = Current().get();
   if (!logger->should_log(ToSpdlog(level))) return;
   std::string line = EscapeControl(event);
   for (const auto& [key, value] : fields) AppendField(key, value, line);
@@ -51,11 +70,11 @@ void WriteLine(LogLevel level, std::string_view event, const Fields& fields) {
 }  // namespace
 
 void InitLogging(std::string_view program, std::string_view level) {
-  auto logger = spdlog::stderr_logger_mt(std::string(program));
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %n %v");
-  logger->set_level(spdlog::level::from_str(std::string(level)));
-  logger->flush_on(spdlog::level::debug);
-  spdlog::set_default_logger(std::move(logger));
+  spdlog::level::level_enum least = spdlog::level::from_str(std::string(level));
+  // What it does not know it takes for "off", and a silent scheduler helps nobody.
+  if (least == spdlog::level::off) least = spdlog::level::info;
+  Current() = MakeLogger(program, least);
+  spdlog::set_default_logger(Current());
 }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {

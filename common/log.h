@@ -16,7 +16,7 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 using LogField = std::pair<std::string_view, std::string>;
 
 // Sets program name and least level, and sends logs to stderr. Call once, before threads start;
-// without it logs go to stderr at level info. Levels: debug, info, warn, error.
+// without it logs go to stderr at level info. Levels: debug, info, warn, error; another is info.
 void InitLogging(std::string_view program, std::string_view level);
 
 // Thread-safe. Log(kInfo, "run finished", {{"run_id", id}, {"status", "COMPLETED"}}).
