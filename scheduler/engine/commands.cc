@@ -59,11 +59,6 @@ void Commands::Refuse(const Command& command, absl::StatusCode code, const std::
   s_.flush.commands.push_back(std::move(done));
 }
 
-void Commands::WriteAudit(const Command& command, const std::string& job,
-                          const std::string& subject) {
-  s_.flush.audits.push_back({command.actor, command.kind, job, subject, Arg(command, "reason")});
-}
-
 void Commands::JobChanged(const Command& command) {
   if (command.job.has_value() && !command.job->deleted) {
     JobState& job = s_.job_part->Take(*command.job);
@@ -201,7 +196,6 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
   request.params = Arg(command, "params");
   const std::string run_id = s_.run_part->Open(job, request);
   const std::string date = job.timeline.dated() ? FormatDate(due.biz_date) : "";
-  WriteAudit(command, job.row.name, run_id + (date.empty() ? "" : " " + date));
   Done(command, {{"run_id", run_id}, {"biz_date", date}});
 }
 
@@ -238,7 +232,6 @@ void Commands::Cancel(const Command& command) {
                           {"confirmed", "true"},
                           {"message", "it had ended: nothing to cancel"}});
   }
-  WriteAudit(command, run->row.job_name, run_id);
   s_.run_part->Cancel(*run, command.actor, Arg(command, "reason"), command.command_id);
 }
 
@@ -255,7 +248,6 @@ void Commands::Pause(const Command& command, JobState& job) {
   update.pause_reason = Arg(command, "reason");
   update.paused_by = command.actor;
   s_.flush.jobs.push_back(std::move(update));
-  WriteAudit(command, job.row.name, "");
   Done(command, {{"message", job.row.name + " is paused; what runs goes on to its end"}});
 }
 
@@ -268,7 +260,6 @@ void Commands::Resume(const Command& command, JobState& job) {
   update.job_id = job.row.job_id;
   update.paused = false;
   s_.flush.jobs.push_back(std::move(update));
-  WriteAudit(command, job.row.name, "");
   if (job.error.empty() && !job.timeline.dated()) {
     job.row.cursor = std::max(job.row.cursor.value_or(s_.now.lo), s_.now.lo);
     s_.flush.cursors.push_back({job.row.job_id, *job.row.cursor});
@@ -326,7 +317,6 @@ void Commands::Delete(const Command& command, JobState& job) {
   update.job_id = job.row.job_id;
   update.deleted = true;
   s_.flush.jobs.push_back(std::move(update));
-  WriteAudit(command, job.row.name, "");
   Done(command, {{"message", job.row.name + " is deleted; its history is kept"}});
   s_.job_part->Forget(job.row.job_id);
 }

@@ -44,7 +44,6 @@ class Commands {
 
   void Done(const Command& command, std::map<std::string, std::string> result);
   void Refuse(const Command& command, absl::StatusCode code, const std::string& message);
-  void WriteAudit(const Command& command, const std::string& job, const std::string& subject);
 
   State& s_;
 };
