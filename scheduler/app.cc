@@ -23,6 +23,7 @@
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/server.h"
+#include "scheduler/store/alert_outbox.h"
 #include "scheduler/store/operator_store.h"
 #include "scheduler/store/scheduler_store.h"
 #include "scheduler/store/string_map.h"
@@ -80,7 +81,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
     if (SchedulerStore* made = store.load()) made->PokeCommands();
   };
   OperatorService operators(operator_store, poke, clock, random);
-  LogChannel alert_log(database);
+  LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
   TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
                       RpcServer::Start(config.listen, {gateway.service(), &operators}));

@@ -27,8 +27,9 @@ void LogChannel::WriteLine(const OutboxAlert& alert) {
   Log(level, "ALERT", fields);
 }
 
-LogChannel::LogChannel(DatabaseOptions options, std::function<void(const OutboxAlert&)> write)
-    : outbox_(std::move(options)),
+LogChannel::LogChannel(std::unique_ptr<AlertSource> outbox,
+                       std::function<void(const OutboxAlert&)> write)
+    : outbox_(std::move(outbox)),
       write_(std::move(write)),
       state_log_("reading the alert outbox") {}
 
@@ -44,7 +45,7 @@ void LogChannel::Stop() {
     stopping_ = true;
   }
   wake_.Notify();
-  outbox_.Close();
+  outbox_->Close();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -60,7 +61,7 @@ void LogChannel::Loop() {
 }
 
 bool LogChannel::LogSome() {
-  const absl::StatusOr<int> logged = outbox_.LogSome(kBatch, write_);
+  const absl::StatusOr<int> logged = outbox_->LogSome(kBatch, write_);
   // A database that is away, or not migrated yet, is what the store tells of.
   const absl::StatusCode code = logged.status().code();
   if (code != absl::StatusCode::kUnavailable && code != absl::StatusCode::kFailedPrecondition) {

@@ -3,17 +3,18 @@
 #define TIDEMARK_SCHEDULER_ALERTS_LOG_CHANNEL_H_
 
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
-#include "scheduler/store/alert_outbox.h"
-#include "scheduler/store/state_log.h"
+#include "common/state_log.h"
+#include "scheduler/engine/alert_source.h"
 
 namespace tidemark {
 
-// Reads the outbox with a thread and a connection of its own, so that it never delays scheduling.
+// Reads the outbox with a thread and an outbox of its own, so that it never delays scheduling.
 // At least once: a crash between the line and its mark logs it again. Thread-safe.
 class LogChannel {
  public:
@@ -21,7 +22,7 @@ class LogChannel {
   static constexpr absl::Duration kPoll = absl::Seconds(5);
 
   // `write`: where alerts go; the log, but for tests.
-  explicit LogChannel(DatabaseOptions options,
+  explicit LogChannel(std::unique_ptr<AlertSource> outbox,
                       std::function<void(const OutboxAlert&)> write = WriteLine);
   ~LogChannel();  // stops
 
@@ -38,7 +39,7 @@ class LogChannel {
   bool LogSome();
   bool Stopping();
 
-  AlertOutbox outbox_;
+  const std::unique_ptr<AlertSource> outbox_;
   const std::function<void(const OutboxAlert&)> write_;
   StateLog state_log_;  // the thread's
   Signal wake_;

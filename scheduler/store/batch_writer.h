@@ -11,10 +11,10 @@
 #include "common/clock.h"
 #include "common/id.h"
 #include "common/mutex.h"
+#include "common/state_log.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/store/backoff.h"
 #include "scheduler/store/session.h"
-#include "scheduler/store/state_log.h"
 #include "scheduler/store/term.h"
 
 namespace tidemark {

@@ -7,8 +7,8 @@
 #include "absl/base/thread_annotations.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "common/state_log.h"
 #include "scheduler/store/session.h"
-#include "scheduler/store/state_log.h"
 #include "scheduler/store/term.h"
 
 namespace tidemark {

@@ -7,10 +7,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "common/mutex.h"
+#include "common/state_log.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/store/backoff.h"
 #include "scheduler/store/session.h"
-#include "scheduler/store/state_log.h"
 #include "scheduler/store/term.h"
 
 namespace tidemark {

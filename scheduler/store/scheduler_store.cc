@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "common/log.h"
 #include "common/mutex.h"
+#include "common/state_log.h"
 #include "common/status.h"
 #include "scheduler/store/backoff.h"
 #include "scheduler/store/batch_writer.h"
@@ -17,7 +18,6 @@
 #include "scheduler/store/migrate.h"
 #include "scheduler/store/session.h"
 #include "scheduler/store/snapshot.h"
-#include "scheduler/store/state_log.h"
 #include "scheduler/store/term.h"
 
 namespace tidemark {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/store/alert_outbox.h"
 #include "tests/store/flush_fixture.h"
 #include "tests/support/process.h"
 
@@ -48,7 +49,7 @@ class LogChannelTest : public ::testing::Test {
 
 TEST_F(LogChannelTest, LogsWhatWaitsAndWhatItIsPokedFor) {
   Raise(1);
-  LogChannel channel(database_.options(), Keep());
+  LogChannel channel(std::make_unique<AlertOutbox>(database_.options()), Keep());
   channel.Start();
   ASSERT_TRUE(WaitFor([&] { return Unlogged() == "0"; }));
   EXPECT_THAT(Lines(), ElementsAre("alert 1|recon|2026-11-27|"));
@@ -62,7 +63,7 @@ TEST_F(LogChannelTest, LogsWhatWaitsAndWhatItIsPokedFor) {
 
 TEST_F(LogChannelTest, ABacklogIsLoggedWholeAndOnce) {
   for (int i = 0; i < 250; ++i) Raise(i);
-  LogChannel channel(database_.options(), Keep());
+  LogChannel channel(std::make_unique<AlertOutbox>(database_.options()), Keep());
   channel.Start();
   ASSERT_TRUE(WaitFor([&] { return Unlogged() == "0"; }));
   channel.Stop();

@@ -1,8 +1,9 @@
 // Logging of a condition: once when it changes, not each time it is met.
-#ifndef TIDEMARK_SCHEDULER_STORE_STATE_LOG_H_
-#define TIDEMARK_SCHEDULER_STORE_STATE_LOG_H_
+#ifndef TIDEMARK_COMMON_STATE_LOG_H_
+#define TIDEMARK_COMMON_STATE_LOG_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "common/log.h"
@@ -33,4 +34,4 @@ class StateLog {
 
 }  // namespace tidemark
 
-#endif  // TIDEMARK_SCHEDULER_STORE_STATE_LOG_H_
+#endif  // TIDEMARK_COMMON_STATE_LOG_H_
