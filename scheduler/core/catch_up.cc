@@ -50,6 +50,11 @@ void PlanIndependent(const CatchUpInput& input, const std::vector<UnsettledDate>
 
 }  // namespace
 
+bool IsSettled(std::string_view status, std::string_view reason) {
+  return status == "DONE" || status == "WAIVED" ||
+         (status == "EXPIRED" && reason == "first_launch");
+}
+
 CatchUpPlan PlanCatchUp(const CatchUpInput& input) {
   CatchUpPlan plan;
   std::vector<UnsettledDate> dates = input.dates;

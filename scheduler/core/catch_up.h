@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/civil_time.h"
@@ -27,6 +28,10 @@ enum class TriggerPoint {
 
 inline constexpr absl::Duration kTolerance = absl::Minutes(5);
 inline constexpr int kReopeningsPerDay = 3;
+
+// Whether a watermark settles its date for the gap. What was EXPIRED before the first launch is
+// passed; what expired later waits for a person.
+bool IsSettled(std::string_view status, std::string_view reason);
 
 // A due date that is not settled.
 struct UnsettledDate {

@@ -140,8 +140,7 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
   std::string oldest;
   for (const LedgerEntry& entry : ledger.entries) {
     if (entry.date == due.biz_date) status = entry.status;
-    const bool settled = entry.status == "DONE" || entry.status == "WAIVED" ||
-                         (entry.status == "EXPIRED" && entry.reason == "first_launch");
+    const bool settled = IsSettled(entry.status, entry.reason);
     if (entry.date < due.biz_date && !settled && oldest.empty()) oldest = FormatDate(entry.date);
   }
   if (status == "DONE" && !force) {
@@ -164,11 +163,6 @@ void Commands::TriggerOnce(const Command& command, JobState& job) {
     return Refuse(command, absl::StatusCode::kInvalidArgument,
                   "job " + job.row.name +
                       " is an interval job: it has no business dates, leave --biz-date out");
-  }
-  if (job.runs.size() > static_cast<size_t>(job.spec.blocking.queue)) {
-    return Refuse(command, absl::StatusCode::kResourceExhausted,
-                  "job " + job.row.name + " has " + std::to_string(job.runs.size()) +
-                      " live runs, which is all that blocking.queue allows");
   }
   const std::string request_id = Arg(command, "request_id");
   Occurrence now;
@@ -194,7 +188,9 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
   request.rerun_of = Arg(command, "run_id");
   request.wanted_executor = Arg(command, "executor_id");
   request.params = Arg(command, "params");
-  const std::string run_id = s_.run_part->Open(job, request);
+  // For dates the gap is the queue; for all else the blocking policy decides.
+  const std::string run_id =
+      job.timeline.dated() ? s_.run_part->Open(job, request) : s_.run_part->Launch(job, request);
   const std::string date = job.timeline.dated() ? FormatDate(due.biz_date) : "";
   Done(command, {{"run_id", run_id}, {"biz_date", date}});
 }

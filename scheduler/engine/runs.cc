@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/time_text.h"
+#include "scheduler/core/blocking.h"
 #include "scheduler/engine/alerts.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/sessions.h"
@@ -37,18 +38,42 @@ ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_
   return row;
 }
 
-// How many runs of the job may have an attempt at once.
-size_t RunsAtOnce(const JobState& job) {
-  if (job.timeline.dated() && job.spec.catch_up.order == CatchUpOrder::kIndependent) {
-    return static_cast<size_t>(job.spec.catch_up.parallelism);
+}  // namespace
+
+std::string Runs::Launch(JobState& job, const RunRequest& request) {
+  const BlockingDecision decision =
+      DecideBlocking(job.spec.blocking, static_cast<int>(job.runs.size()));
+  if (decision.kind == BlockingDecision::Kind::kSkip) return Skip(job, request, decision.reason);
+  const std::set<std::string> earlier = job.runs;
+  const std::string run_id = Open(job, request);
+  if (decision.kind == BlockingDecision::Kind::kCover) {
+    for (const std::string& covered : earlier) {
+      if (LiveRun* run = s_.FindRun(covered)) CancelForLater(*run);
+    }
   }
-  if (job.spec.blocking.policy == BlockingPolicy::kConcurrent) {
-    return static_cast<size_t>(job.spec.blocking.concurrent);
-  }
-  return 1;
+  return run_id;
 }
 
-}  // namespace
+std::string Runs::Skip(JobState& job, const RunRequest& request, const std::string& reason) {
+  RunSkip skip;
+  skip.run = RowOf(job, request, s_.NewId(), s_.now.lo);
+  skip.status_reason = reason;
+  skip.ended_at = s_.now.lo;
+  const std::string run_id = skip.run.run_id;
+  s_.Say(LogLine::Level::kWarn, "run skipped",
+         {{"run_id", run_id},
+          {"job", job.row.name},
+          {"occurrence", request.key.key},
+          {"reason", reason}});
+  s_.flush.skips.push_back(std::move(skip));
+  return run_id;
+}
+
+// cover_early: the later run starts when this one is released, which the order of runs sees to.
+void Runs::CancelForLater(LiveRun& run) {
+  if (!run.row.cancel_by.empty()) return;
+  Cancel(run, "cover_early", "a later run of the job covers it", "");
+}
 
 std::string Runs::Open(JobState& job, const RunRequest& request) {
   const std::string run_id = s_.NewId();
@@ -144,7 +169,8 @@ bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   if (!job.error.empty()) return false;
   if (!job.opens() && run.row.trigger != TriggerType::kManual) return false;
   const auto place = std::distance(job.runs.begin(), job.runs.find(run.row.run_id));
-  return static_cast<size_t>(place) < RunsAtOnce(job);
+  return static_cast<size_t>(place) <
+         static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
 }
 
 void Runs::Advance(LiveRun& run) {

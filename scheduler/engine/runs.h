@@ -28,6 +28,9 @@ class Runs {
  public:
   explicit Runs(State& state) : s_(state) {}
 
+  // Lets the job's blocking policy decide what becomes of an occurrence of an interval job that is
+  // launched now. Returns the run_id of the run or of the SKIPPED row.
+  std::string Launch(JobState& job, const RunRequest& request);
   // Records the run, and gives it to an executor in the same flush when it can start at once.
   // Returns its run_id.
   std::string Open(JobState& job, const RunRequest& request);
@@ -55,6 +58,8 @@ class Runs {
   void WriteProgress();
 
  private:
+  std::string Skip(JobState& job, const RunRequest& request, const std::string& reason);
+  void CancelForLater(LiveRun& run);
   bool ItsTurn(const LiveRun& run, const JobState& job) const;
   void Assign(LiveRun& run, JobState& job, ExecutorSession& session);
   void SendTrigger(const std::string& run_id, int attempt);

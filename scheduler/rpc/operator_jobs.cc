@@ -119,6 +119,12 @@ absl::Status OperatorJobs::CheckAfter(const std::vector<Draft>& drafts) {
       return Invalid("after: jobs would wait for each other in a circle: " + EscapeControl(cycle));
     }
   }
+  // Accepted only once the engine waits for it: a dependency that is not kept would be a lie.
+  for (const Draft& draft : drafts) {
+    if (draft.spec.after.empty()) continue;
+    return Invalid("after: this version does not wait for other jobs yet; leave it out of '" +
+                   EscapeControl(draft.spec.name) + "'");
+  }
   return absl::OkStatus();
 }
 

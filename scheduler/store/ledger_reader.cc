@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/status.h"
+#include "scheduler/core/catch_up.h"
 #include "scheduler/store/array.h"
 #include "scheduler/store/statements.h"
 
@@ -19,10 +20,6 @@ bool Transient(const absl::Status& status) {
          status.code() == absl::StatusCode::kResourceExhausted;
 }
 
-bool Settled(const LedgerEntry& entry) {
-  return entry.status == "DONE" || entry.status == "WAIVED" || entry.status == "EXPIRED";
-}
-
 using Entries = std::map<std::pair<int64_t, absl::CivilDay>, LedgerEntry>;
 
 LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
@@ -33,7 +30,8 @@ LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
        std::set<absl::CivilDay>(query.dates.begin(), query.dates.end())) {
     const auto it = entries.find({query.job_id, date});
     if (it == entries.end()) continue;
-    if (query.all || !Settled(it->second)) result.entries.push_back(it->second);
+    if (query.all || !IsSettled(it->second.status, it->second.reason))
+      result.entries.push_back(it->second);
   }
   return result;
 }

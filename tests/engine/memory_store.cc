@@ -8,6 +8,9 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   result.seq = flush.seq;
   for (const ExecutorRegister& row : flush.registers) result.registered.push_back(Register(row));
   for (const RunClose& close : flush.closes) Close(close, result);
+  for (const RunSkip& skip : flush.skips) {
+    history.push_back({skip.run, RunStatus::kSkipped, skip.status_reason, {}});
+  }
   for (const RunOpen& open : flush.opens) Open(open, result);
   for (const RunUpdate& update : flush.updates) {
     const auto it = active.find(update.run.occurrence);
@@ -112,8 +115,7 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
       entry.reopened = mark.reopened;
       entry.reopened_on = mark.reopened_on;
     }
-    const bool settled = entry.status == "DONE" || entry.status == "WAIVED" ||
-                         (entry.status == "EXPIRED" && entry.reason == "first_launch");
+    const bool settled = IsSettled(entry.status, entry.reason);
     if (query.all || !settled) result.entries.push_back(entry);
   }
   return result;
