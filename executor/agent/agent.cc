@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/id.h"
 #include "common/log.h"
 #include "common/status.h"
 #include "executor/agent/command_handler.h"
@@ -15,6 +16,7 @@
 #include "executor/agent/survivors.h"
 #include "executor/src/options_check.h"
 #include "tidemark/executor.h"
+#include "tidemark/redis_lock.h"
 
 namespace tidemark::agent {
 namespace {
@@ -46,6 +48,22 @@ absl::StatusOr<std::optional<UserIds>> UserOf(const CommandConfig& handler) {
   }
   if (geteuid() != 0) return std::optional<UserIds>();
   return std::optional<UserIds>(std::move(ids));
+}
+
+// The locks of the handlers: one RedisLock for each Redis, named by the executor's id.
+absl::Status AddGuard(const CommandConfig& command, const ExecutorOptions& options,
+                      const Clock& clock, std::map<std::string, RedisLock>* locks,
+                      HandlerOptions* handler) {
+  if (!command.lock) return absl::OkStatus();
+  // The id that the executor will have, also when the file gives none.
+  TM_ASSIGN_OR_RETURN(const exec::CoreOptions core,
+                      exec::MakeCoreOptions(options, options.spool_dir, clock, SystemRandom()));
+  RedisLockOptions lock;
+  lock.redis = command.lock->redis;
+  lock.holder = core.executor_id;
+  const auto it = locks->try_emplace(lock.redis, lock).first;
+  handler->guard = it->second.Guard(GuardOptionsOf(*command.lock));
+  return absl::OkStatus();
 }
 
 int Refuse(const std::string& problem) {
@@ -82,6 +100,7 @@ int RunAgent(const AgentConfig& config, const std::map<std::string, std::string>
             {{"processes", std::to_string(*killed)}});
   }
   std::list<CommandHandler> handlers;
+  std::map<std::string, RedisLock> locks;
   Executor executor(options);
   for (const CommandConfig& command : config.handlers) {
     auto user = UserOf(command);
@@ -91,6 +110,8 @@ int RunAgent(const AgentConfig& config, const std::map<std::string, std::string>
     HandlerOptions handler_options;
     handler_options.interruptible = true;
     handler_options.concurrency = command.concurrency;
+    const absl::Status guarded = AddGuard(command, options, clock, &locks, &handler_options);
+    if (!guarded.ok()) return Refuse(Message(guarded));
     executor.Handle(command.name, std::move(handler_options),
                     [&handler](Context& run) { return handler.Run(run); });
   }

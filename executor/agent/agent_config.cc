@@ -1,11 +1,13 @@
 #include "executor/agent/agent_config.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "common/status.h"
 #include "common/text.h"
+#include "common/time_text.h"
 #include "executor/agent/yaml_reader.h"
 
 namespace tidemark::agent {
@@ -36,6 +38,43 @@ void CheckHandler(const CommandConfig& handler, YamlReader* reader) {
   }
 }
 
+absl::StatusOr<LockConfig> ParseLock(const YAML::Node& node, const std::string& file,
+                                     const std::string& place) {
+  LockConfig lock;
+  YamlReader reader(node, file, place);
+  reader.Require("redis");
+  reader.Text("redis", &lock.redis);
+  reader.Duration("ttl", &lock.ttl);
+  std::string on_unavailable = "fail_open";
+  reader.Text("on_unavailable", &on_unavailable);
+  TM_RETURN_IF_ERROR(reader.Done());
+  lock.fail_open = on_unavailable == "fail_open";
+  if (!lock.fail_open && on_unavailable != "fail_closed") {
+    reader.Fail("on_unavailable", "must be fail_open or fail_closed");
+  }
+  RedisLockOptions options;
+  options.redis = lock.redis;
+  if (const std::string problem = RedisLock::Problem(options); !problem.empty()) {
+    reader.Fail("redis", problem);
+  }
+  const std::string problem = RedisLock::Problem(GuardOptionsOf(lock));
+  if (!problem.empty()) reader.Fail("ttl", problem);
+  TM_RETURN_IF_ERROR(reader.Done());
+  return lock;
+}
+
+// A command whose lock is lost must be gone before the key can be another's; the lock is given up a
+// fifth of the ttl before that.
+void FitKillGrace(bool is_given, CommandConfig* handler, YamlReader* reader) {
+  if (!handler->lock) return;
+  const absl::Duration most = absl::Floor(handler->lock->ttl / 6, absl::Milliseconds(1));
+  if (!is_given) handler->kill_grace = std::min(handler->kill_grace, most);
+  if (handler->kill_grace <= most) return;
+  reader->Fail("kill_grace", "must be at most a sixth of lock.ttl (" + DurationText(most) +
+                                 "), so that a command that lost its lock is gone before "
+                                 "another may hold it");
+}
+
 absl::StatusOr<CommandConfig> ParseHandler(const YAML::Node& node, const std::string& file,
                                            const std::string& place) {
   CommandConfig handler;
@@ -54,7 +93,12 @@ absl::StatusOr<CommandConfig> ParseHandler(const YAML::Node& node, const std::st
   handler.concurrency = static_cast<uint32_t>(concurrency);
   reader.Numbers("retry_on", 1, 255, &handler.retry_on);
   reader.Numbers("no_retry_on", 1, 255, &handler.no_retry_on);
+  const std::optional<YAML::Node> lock = reader.Item("lock");
   TM_RETURN_IF_ERROR(reader.Done());
+  if (lock) {
+    TM_ASSIGN_OR_RETURN(handler.lock, ParseLock(*lock, file, place + ".lock"));
+  }
+  FitKillGrace(reader.Has("kill_grace"), &handler, &reader);
   CheckHandler(handler, &reader);
   TM_RETURN_IF_ERROR(reader.Done());
   return handler;
@@ -91,6 +135,14 @@ absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string&
 }
 
 }  // namespace
+
+RedisLock::GuardOptions GuardOptionsOf(const LockConfig& lock) {
+  using OnUnavailable = RedisLock::GuardOptions::OnUnavailable;
+  RedisLock::GuardOptions options;
+  options.ttl = absl::ToChronoMilliseconds(lock.ttl);
+  options.on_unavailable = lock.fail_open ? OnUnavailable::kFailOpen : OnUnavailable::kFailClosed;
+  return options;
+}
 
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, const std::string& name) {
   try {

@@ -3,6 +3,7 @@
 #define TIDEMARK_EXECUTOR_AGENT_AGENT_CONFIG_H_
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,8 +11,16 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tidemark/redis_lock.h"
 
 namespace tidemark::agent {
+
+// `lock:` of a handler: a lock in Redis around its command.
+struct LockConfig {
+  std::string redis;  // as RedisLockOptions::redis; may hold a password
+  absl::Duration ttl = absl::Seconds(30);
+  bool fail_open = true;  // on_unavailable
+};
 
 struct CommandConfig {
   std::string name;
@@ -20,12 +29,14 @@ struct CommandConfig {
   std::string user;                  // "": the agent's own
   std::map<std::string, std::string> env;
   absl::Duration timeout = absl::InfiniteDuration();
-  // Between TERM and KILL to the process group. Shorter than the jobs' cancel grace (30 s).
+  // Between TERM and KILL to the process group. Shorter than the jobs' cancel grace (30 s); with a
+  // lock at most, and by default, a sixth of its ttl.
   absl::Duration kill_grace = absl::Seconds(10);
   uint32_t concurrency = 0;  // 0: only the capacity limits
   // Exit codes but 0. With retry_on only these are retried; those of no_retry_on never.
   std::set<int> retry_on;
   std::set<int> no_retry_on;
+  std::optional<LockConfig> lock;
 };
 
 struct AgentConfig {
@@ -39,6 +50,8 @@ struct AgentConfig {
   absl::Duration drain_timeout = absl::Seconds(60);
   std::vector<CommandConfig> handlers;
 };
+
+RedisLock::GuardOptions GuardOptionsOf(const LockConfig& lock);
 
 // `name` is what errors call the file. INVALID_ARGUMENT: "name:line: what is wrong", with the key
 // that was probably meant when one is unknown.

@@ -36,7 +36,10 @@ The file:
       command: [pg_dump, -Fc, -f, /backup/today.dump, recon]   # no shell
       timeout: 1h
 Other keys: executor_id, namespace, spool_dir, labels, drain_timeout; of a handler: workdir, user,
-env, kill_grace, concurrency, retry_on, no_retry_on (lists of exit codes).
+env, kill_grace, concurrency, retry_on, no_retry_on (lists of exit codes), and lock, such as
+  lock: {redis: 127.0.0.1:6379, ttl: 30s, on_unavailable: fail_open}     # or fail_closed
+which holds the key job:<job>:<biz_date> in that Redis while the command runs, against the same work
+started outside the scheduler. redis may also be unix:/path or redis://user:password@host:port/db.
 
 A command finds TIDEMARK_BIZ_DATE, _FIRE_TIME, _NOMINAL_TIME, _ZONE, _JOB, _RUN_ID, _ATTEMPT,
 _BATCH_ID, _CHECKPOINT, _FENCING_TOKEN and TIDEMARK_PARAM_<NAME> in its environment, and may write

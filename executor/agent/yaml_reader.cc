@@ -154,6 +154,16 @@ void YamlReader::TextMap(const std::string& key, std::map<std::string, std::stri
   }
 }
 
+std::optional<YAML::Node> YamlReader::Item(const std::string& key) {
+  const YAML::Node node = Find(key);
+  if (!node.IsDefined()) return std::nullopt;
+  if (!node.IsMap()) {
+    FailAt(node.Mark().line, key + ": expected a mapping, such as {a: b}");
+    return std::nullopt;
+  }
+  return node;
+}
+
 std::vector<YAML::Node> YamlReader::Items(const std::string& key) {
   const YAML::Node node = Find(key);
   if (!node.IsDefined()) return {};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class YamlReader {
   void Texts(const std::string& key, std::vector<std::string>* out);
   void Numbers(const std::string& key, int64_t least, int64_t most, std::set<int>* out);
   void TextMap(const std::string& key, std::map<std::string, std::string>* out);
+  // A nested mapping, to be read by a reader of its own.
+  std::optional<YAML::Node> Item(const std::string& key);
   // The items of a list of mappings; empty when absent.
   std::vector<YAML::Node> Items(const std::string& key);
   void Require(const std::string& key);
