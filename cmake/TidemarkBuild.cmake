@@ -90,7 +90,8 @@ function(tidemark_test name)
   if(ARG_LABELS)  # an empty value would be dropped and shift the rest
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}.
+  # NO_PRETTY_VALUES: a parameter without a printer would be shown as bytes that differ each time.
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}. NO_PRETTY_VALUES
     PROPERTIES ${properties})
   if("sanitized" IN_LIST ARG_LABELS)
     add_dependencies(sanitized_tests ${name})

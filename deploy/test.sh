@@ -32,7 +32,8 @@ run_tests() {
   shift
   runs=$((runs + 1))
   (cd "$root/build/$preset" &&
-    ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@") 2>&1 | tee "$log" || true
+    ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@") 2>&1 | tee "$log" |
+    grep -v '^ *Start *[0-9]*: ' || true
   # "97% tests passed, 3 tests failed out of 100"
   of=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests* failed out of \([0-9]*\)$/\1 \2/p' "$log")
   if [ -z "$of" ]; then
