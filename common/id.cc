@@ -47,7 +47,9 @@ uint64_t SeededRandom::Next() {
 }
 
 std::string RunIdSource::Next(absl::Time now) {
-  const uint64_t millis = static_cast<uint64_t>(absl::ToUnixMillis(now));
+  constexpr int64_t kMaxMillis = (int64_t{1} << 48) - 1;
+  const auto millis =
+      static_cast<uint64_t>(std::clamp(absl::ToUnixMillis(now), int64_t{0}, kMaxMillis));
   // A random start within the lower half leaves room to count, and nothing to guess.
   last_ = std::max(last_ + 1, (millis << 12) | (random_.Next() & 0x7ff));
   const uint64_t high = ((last_ >> 12) << 16) | 0x7000 | (last_ & 0xfff);
@@ -69,8 +71,9 @@ bool IsUuid(std::string_view text) {
 
 int64_t NewJobId(absl::Time now, Random& random) {
   const int64_t millis = absl::ToUnixMillis(now) - kEpoch2020Millis;
-  return ((millis & ((int64_t{1} << 42) - 1)) << 21) |
-         static_cast<int64_t>(random.Next() & ((1U << 21) - 1));
+  const int64_t id = ((millis & ((int64_t{1} << 42) - 1)) << 21) |
+                     static_cast<int64_t>(random.Next() & ((1U << 21) - 1));
+  return std::max(id, int64_t{1});
 }
 
 std::string RandomHex(int bytes, Random& random) {

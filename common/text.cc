@@ -31,6 +31,20 @@ size_t SequenceLength(std::string_view s) {
   return 0;
 }
 
+// U+0080 to U+009F: terminals take some for the start of an escape sequence, readers for a new
+// line.
+bool IsC1(std::string_view s) {
+  return s.size() >= 2 && s[0] == '\xC2' && static_cast<unsigned char>(s[1]) >= 0x80 &&
+         static_cast<unsigned char>(s[1]) <= 0x9F;
+}
+
+void AppendHex(unsigned char byte, std::string& out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += "\\x";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 0xF];
+}
+
 }  // namespace
 
 std::string CleanText(std::string_view bytes, size_t limit) {
@@ -64,23 +78,21 @@ bool IsCleanUtf8(std::string_view s) {
 }
 
 std::string EscapeControl(std::string_view s) {
-  constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   out.reserve(s.size());
-  for (const char c : s) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  for (size_t i = 0; i < s.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(s[i]);
+    if (s[i] == '\n') {
       out += "\\n";
-    } else if (c == '\r') {
+    } else if (s[i] == '\r') {
       out += "\\r";
-    } else if (c == '\t') {
-      out += c;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 0xF];
+    } else if (s[i] != '\t' && (byte < 0x20 || byte == 0x7F)) {
+      AppendHex(byte, out);
+    } else if (IsC1(s.substr(i))) {
+      AppendHex(byte, out);
+      AppendHex(static_cast<unsigned char>(s[++i]), out);
     } else {
-      out += c;
+      out += s[i];
     }
   }
   return out;
@@ -99,9 +111,9 @@ std::string NameProblem(std::string_view name) {
 
 std::string Join(const std::vector<std::string>& values, std::string_view separator) {
   std::string out;
-  for (const std::string& value : values) {
-    if (!out.empty()) out.append(separator);
-    out.append(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out.append(separator);
+    out.append(values[i]);
   }
   return out;
 }

@@ -23,7 +23,8 @@ std::string CleanText(std::string_view bytes, size_t limit);
 // True when `s` is valid UTF-8 without NUL.
 bool IsCleanUtf8(std::string_view s);
 
-// Escapes CR, LF, other control characters and DEL as \n, \r, \xNN: for logs and terminals.
+// Escapes CR, LF, other control characters (C0 but TAB, DEL, C1) as \n, \r, \xNN a byte: for logs
+// and terminals.
 std::string EscapeControl(std::string_view s);
 
 // Checks a name of a job, app, handler, executor…: 1–64 bytes of UTF-8 without control characters

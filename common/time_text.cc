@@ -43,6 +43,44 @@ bool TakeDay(std::string_view& text, absl::CivilDay* day) {
   return day->month() == month && day->day() == dom;  // not normalised: the date exists
 }
 
+bool TakeTimeOfDay(std::string_view& text, absl::CivilDay day, absl::CivilSecond* time) {
+  const int hour = TakeDigits(text, 2);
+  if (hour < 0 || hour > 23 || !TakeChar(text, ':')) return false;
+  const int minute = TakeDigits(text, 2);
+  if (minute < 0 || minute > 59 || !TakeChar(text, ':')) return false;
+  const int second = TakeDigits(text, 2);
+  *time = absl::CivilSecond(day.year(), day.month(), day.day(), hour, minute, second);
+  return second >= 0 && second <= 59;
+}
+
+// Up to nine digits after a point, or nothing.
+bool TakeFraction(std::string_view& text, absl::Duration* fraction) {
+  *fraction = absl::ZeroDuration();
+  if (!TakeChar(text, '.')) return true;
+  absl::Duration unit = absl::Milliseconds(100);
+  size_t digits = 0;
+  for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; ++digits) {
+    if (digits == 9) return false;
+    *fraction += (text.front() - '0') * unit;
+    unit /= 10;
+    text.remove_prefix(1);
+  }
+  return digits > 0;
+}
+
+bool TakeOffset(std::string_view& text, absl::Duration* offset) {
+  *offset = absl::ZeroDuration();
+  if (TakeChar(text, 'Z')) return true;
+  const bool west = TakeChar(text, '-');
+  if (!west && !TakeChar(text, '+')) return false;
+  const int hours = TakeDigits(text, 2);
+  if (hours < 0 || hours > 23 || !TakeChar(text, ':')) return false;
+  const int minutes = TakeDigits(text, 2);
+  if (minutes < 0 || minutes > 59) return false;
+  *offset = (west ? -1 : 1) * (absl::Hours(hours) + absl::Minutes(minutes));
+  return true;
+}
+
 struct Unit {
   std::string_view name;
   absl::Duration value;
@@ -78,28 +116,23 @@ std::string FormatCivil(absl::CivilSecond t) {
 absl::StatusOr<absl::CivilSecond> ParseCivil(std::string_view text) {
   std::string_view rest = text;
   absl::CivilDay day;
-  if (TakeDay(rest, &day) && (TakeChar(rest, 'T') || TakeChar(rest, ' '))) {
-    const int hour = TakeDigits(rest, 2);
-    const bool colon1 = TakeChar(rest, ':');
-    const int minute = TakeDigits(rest, 2);
-    const bool colon2 = TakeChar(rest, ':');
-    const int second = TakeDigits(rest, 2);
-    if (colon1 && colon2 && rest.empty() && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 &&
-        second >= 0 && second < 60) {
-      return absl::CivilSecond(day.year(), day.month(), day.day(), hour, minute, second);
-    }
+  absl::CivilSecond time;
+  if (TakeDay(rest, &day) && (TakeChar(rest, 'T') || TakeChar(rest, ' ')) &&
+      TakeTimeOfDay(rest, day, &time) && rest.empty()) {
+    return time;
   }
   return Bad("a local time", text, "YYYY-MM-DDThh:mm:ss");
 }
 
 absl::StatusOr<absl::Time> ParseInstant(std::string_view text) {
-  absl::Time time;
-  std::string error;
   std::string_view rest = text;
   absl::CivilDay day;
-  if (TakeDay(rest, &day) &&
-      absl::ParseTime("%Y-%m-%dT%H:%M:%E*S%Ez", ToAbsl(text), &time, &error)) {
-    return time;
+  absl::CivilSecond civil;
+  absl::Duration fraction;
+  absl::Duration offset;
+  if (TakeDay(rest, &day) && TakeChar(rest, 'T') && TakeTimeOfDay(rest, day, &civil) &&
+      TakeFraction(rest, &fraction) && TakeOffset(rest, &offset) && rest.empty()) {
+    return absl::FromCivil(civil, absl::UTCTimeZone()) + fraction - offset;
   }
   return Bad("a time", text, "RFC 3339 with an offset, as 2026-11-28T01:00:00+08:00");
 }
@@ -143,6 +176,7 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
 
 std::string DurationText(absl::Duration d) {
   if (d <= absl::ZeroDuration()) return "0s";
+  if (d == absl::InfiniteDuration()) return "unlimited";
   std::string out;
   const auto take = [&](absl::Duration unit, const char* name) {
     const int64_t n = absl::IDivDuration(d, unit, &d);

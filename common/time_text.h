@@ -26,7 +26,8 @@ std::string FormatInstant(absl::Time time, absl::TimeZone zone = absl::UTCTimeZo
 
 // "90s", "5m", "2h", "7d", "1h30m", "250ms", "0s". Not negative.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view text);
-// The shortest such text: "5m", "1h30m", "7d".
+// The shortest such text: "5m", "1h30m", "7d"; what is less than a millisecond is left out.
+// "unlimited" for an infinite one.
 std::string DurationText(absl::Duration d);
 
 }  // namespace tidemark

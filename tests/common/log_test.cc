@@ -1,0 +1,69 @@
+#include "common/log.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tidemark {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Output {
+  std::string out;
+  std::string err;
+};
+
+Output Capture(const std::function<void()>& act) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  act();
+  return {testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+// First in the file: nothing has called InitLogging yet.
+TEST(Log, GoesToStderrWithoutInitLogging) {
+  const Output output = Capture([] { LogInfo("hello", {{"run_id", "42"}}); });
+  EXPECT_THAT(output.out, IsEmpty());
+  EXPECT_THAT(output.err, EndsWith(" hello run_id=42\n"));
+}
+
+TEST(Log, NamesTheProgramAndKeepsTheLevel) {
+  const Output output = Capture([] {
+    InitLogging("log-test", "warn");
+    LogInfo("left out");
+    LogWarn("kept");
+    Log(LogLevel::kError, "worse");
+  });
+  EXPECT_THAT(output.out, IsEmpty());
+  EXPECT_THAT(output.err, HasSubstr(" warning log-test kept\n"));
+  EXPECT_THAT(output.err, EndsWith(" error log-test worse\n"));
+  EXPECT_EQ(output.err.find("left out"), std::string::npos);
+}
+
+TEST(Log, AnUnknownLevelIsInfoNotSilence) {
+  const Output output = Capture([] {
+    InitLogging("log-test", "chatty");
+    LogInfo("heard");
+    Log(LogLevel::kDebug, "not heard");
+  });
+  EXPECT_THAT(output.err, EndsWith(" heard\n"));
+}
+
+TEST(Log, NoInputForgesALine) {
+  const Output output = Capture([] {
+    InitLogging("log-test", "info");
+    LogInfo("a\nb", {{"text", "x\r\n2026 error forged"}, {"quote", "say \"hi\" \\"}, {"none", ""}});
+  });
+  EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1);
+  EXPECT_THAT(output.err, EndsWith("a\\nb text=\"x\\\\r\\\\n2026 error forged\" "
+                                   "quote=\"say \\\"hi\\\" \\\\\" none=\"\"\n"));
+}
+
+}  // namespace
+}  // namespace tidemark
