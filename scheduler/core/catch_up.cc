@@ -58,8 +58,8 @@ bool IsSettled(std::string_view status, std::string_view reason) {
 CatchUpPlan PlanCatchUp(const CatchUpInput& input) {
   CatchUpPlan plan;
   std::vector<UnsettledDate> dates = input.dates;
-  if (input.policy.source_retention_days > 0) {
-    const absl::CivilDay floor = input.today - input.policy.source_retention_days;
+  if (input.oldest_source_days > 0) {
+    const absl::CivilDay floor = input.today - input.oldest_source_days;
     for (UnsettledDate& date : dates) {
       if (date.live || date.expired || date.occurrence.biz_date >= floor) continue;
       plan.expire.push_back(date.occurrence);

@@ -48,7 +48,8 @@ struct CatchUpInput {
   int live_runs = 0;                 // of the job, all trigger types
   TriggerPoint point = TriggerPoint::kScan;
   CatchUpPolicy policy;
-  int longest_gap_days = 30;  // max_backfill_days, but never less than two periods
+  int longest_gap_days = 30;   // max_backfill_days, but never less than two periods
+  int oldest_source_days = 0;  // source_retention_days, likewise; 0: not limited
   absl::Time now;
   absl::CivilDay today;  // in the job's zone
 };

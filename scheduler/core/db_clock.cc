@@ -4,11 +4,22 @@
 
 namespace tidemark {
 
+namespace {
+
+// What a round trip alone says of the database's time when its answer arrived.
+TimeInterval Measured(const ClockSample& sample) {
+  const absl::Duration trip = sample.received_mono - sample.sent_mono;
+  return {sample.db, sample.db + trip + trip * DbClock::kDrift};
+}
+
+}  // namespace
+
 void DbClock::Believe(const ClockSample& sample) {
+  const TimeInterval measured = Measured(sample);
   known_ = true;
   at_ = sample.received_mono;
-  lo_ = sample.db;
-  hi_ = sample.db + (sample.received_mono - sample.sent_mono);
+  lo_ = measured.lo;
+  hi_ = measured.hi;
 }
 
 std::optional<absl::Duration> DbClock::Add(const ClockSample& sample) {
@@ -17,8 +28,7 @@ std::optional<absl::Duration> DbClock::Add(const ClockSample& sample) {
     return std::nullopt;
   }
   const TimeInterval before = At(sample.received_mono);
-  const absl::Time lo = sample.db;
-  const absl::Time hi = sample.db + (sample.received_mono - sample.sent_mono);
+  const auto [lo, hi] = Measured(sample);
   absl::Duration step = absl::ZeroDuration();
   if (lo > before.hi) step = lo - before.hi;
   if (hi < before.lo) step = hi - before.lo;
@@ -46,7 +56,8 @@ void DbClock::Accept() {
 TimeInterval DbClock::At(absl::Duration monotonic) const {
   if (!known_) return {};
   const absl::Duration since = monotonic - at_;
-  const absl::Duration drift = since * kDrift;
+  // Before `at_`, too, the clocks may have drifted apart: answers can overtake each other.
+  const absl::Duration drift = absl::AbsDuration(since) * kDrift;
   return {lo_ + since - drift, hi_ + since + drift};
 }
 

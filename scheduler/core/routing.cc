@@ -1,6 +1,8 @@
 #include "scheduler/core/routing.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -29,7 +31,7 @@ int Least(const std::vector<Candidate>& candidates, Key key) {
 
 int LeastBusy(const std::vector<Candidate>& candidates) {
   return Least(candidates, [](const Candidate& c) {
-    return std::make_tuple(static_cast<double>(c.running) / c.capacity, c.last_used,
+    return std::make_tuple(static_cast<double>(c.running) / std::max(c.capacity, 1), c.last_used,
                            std::string_view(c.executor_id));
   });
 }
@@ -39,6 +41,17 @@ int RoundRobin(const std::vector<Candidate>& candidates, const std::string& last
   return Least(candidates, [&](const Candidate& c) {
     return std::make_tuple(c.executor_id <= last, std::string_view(c.executor_id));
   });
+}
+
+// By rank of the id, so that equal seeds choose the same one whatever the order of candidates.
+int AnyOne(const std::vector<Candidate>& candidates, uint64_t seed) {
+  std::vector<int> order(candidates.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto nth = order.begin() + static_cast<std::ptrdiff_t>(seed % order.size());
+  std::nth_element(order.begin(), nth, order.end(), [&](int a, int b) {
+    return candidates[a].executor_id < candidates[b].executor_id;
+  });
+  return *nth;
 }
 
 int Sticky(const std::vector<Candidate>& candidates, const std::string& last) {
@@ -58,11 +71,13 @@ int Route(const std::vector<Candidate>& candidates, RoutingStrategy strategy, in
     case RoutingStrategy::kRoundRobin:
       return RoundRobin(candidates, last_executor);
     case RoutingStrategy::kRandom:
-      return static_cast<int>(seed % candidates.size());
+      return AnyOne(candidates, seed);
     case RoutingStrategy::kLeastBusy:
       return LeastBusy(candidates);
     case RoutingStrategy::kConsistentHash:
-      return Least(candidates, [&](const Candidate& c) { return ~Hash(job_id, c.executor_id); });
+      return Least(candidates, [&](const Candidate& c) {
+        return std::make_tuple(~Hash(job_id, c.executor_id), id(c));
+      });
     case RoutingStrategy::kLeastRecentlyUsed:
       return Least(candidates,
                    [&](const Candidate& c) { return std::make_tuple(c.last_used, id(c)); });

@@ -117,8 +117,12 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
   input.policy = job.spec.catch_up;
   input.now = s_.now.lo;
   input.today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
-  input.longest_gap_days =
-      std::max(input.policy.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
+  const int two_periods = TwoPeriodsInDays(job.timeline, s_.now.lo);
+  input.longest_gap_days = std::max(input.policy.max_backfill_days, two_periods);
+  // Else a first launch would open a date of two periods only to see it expire.
+  if (input.policy.source_retention_days > 0) {
+    input.oldest_source_days = std::max(input.policy.source_retention_days, two_periods);
+  }
   input.live_runs = static_cast<int>(job.runs.size());
   const std::string day = FormatDate(absl::ToCivilDay(s_.now.lo, absl::UTCTimeZone()));
   std::set<absl::CivilDay> live;
