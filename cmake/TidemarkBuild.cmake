@@ -81,6 +81,9 @@ function(tidemark_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  if(TIDEMARK_SANITIZE)  # several times slower
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")
+  endif()
   set(properties TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
   if(TIDEMARK_SANITIZE MATCHES thread)
     # Not ENVIRONMENT, which the test may have set.
