@@ -181,6 +181,20 @@ TEST(CatchUpTest, WhatLiesBeforeTheFirstLaunchsFloorIsExpiredAndToldOnce) {
             1);
 }
 
+TEST(CatchUpTest, TwoPeriodsAreCaughtUpAtTheFirstLaunchHoweverSoonTheSourceForgets) {
+  EngineHarness h("2026-11-29T03:00:00Z");  // a Sunday
+  Succeed(h);
+  JobSpec spec = EngineHarness::DailyJob("weekly", "2026-10-01");
+  spec.schedule.cron = "0 0 1 ? * MON";
+  spec.catch_up.source_retention_days = 3;
+  const int64_t job = h.Apply(spec);
+  h.StartTerm();
+  h.Start("e1");
+  EXPECT_EQ(h.DatesRun(job), (Dates{"2026-11-15", "2026-11-22"}));
+  EXPECT_EQ(h.StatusOf(job, "2026-11-08"), "EXPIRED");
+  EXPECT_FALSE(h.HasAlert("gap_blocked"));
+}
+
 TEST(CatchUpTest, AGapThatGrewLongIsHeldUntilAPersonDecides) {
   EngineHarness h("2026-11-01T12:00:00Z");
   JobSpec spec = EngineHarness::DailyJob("recon", "2026-10-31");
