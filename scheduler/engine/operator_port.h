@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_OPERATOR_PORT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,10 +39,26 @@ class OperatorPort {
   virtual absl::StatusOr<std::optional<int64_t>> JobIdForHistory(const std::string& name) = 0;
 
   // Makes and changes jobs, all or none, each with its audit row and a `job_changed` order to its
-  // owner. ABORTED: one of them is no longer at its expected_version; read again. Returns the
-  // command ids.
+  // owner. ABORTED: one of them, or its calendar, is no longer at its expected version; read
+  // again. Returns the command ids.
   virtual absl::StatusOr<std::vector<std::string>> WriteJobs(const std::vector<JobWrite>& writes,
                                                              const std::string& actor) = 0;
+
+  // ---- calendars
+
+  // All versions of those that exist; null when none does.
+  virtual absl::StatusOr<std::shared_ptr<const CalendarSet>> FindCalendars(
+      const std::vector<std::string>& names) = 0;
+  // The version in force of each, by name.
+  virtual absl::StatusOr<std::vector<OperatorCalendar>> ListCalendars() = 0;
+  // All versions of one, the newest first.
+  virtual absl::StatusOr<std::vector<OperatorCalendar>> CalendarVersions(
+      const std::string& name) = 0;
+  // The jobs of which any version names that calendar, by job_id.
+  virtual absl::StatusOr<std::vector<OperatorJob>> JobsWithCalendar(const std::string& name) = 0;
+  // Adds a version with its audit row, and a `job_changed` order for each job that names it.
+  // ABORTED: the version in force or the jobs are others by now; read again.
+  virtual absl::Status WriteCalendar(const CalendarWrite& write, const std::string& actor) = 0;
 
   // ---- orders
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/job_timeline.h"
 
 namespace tidemark {
 
@@ -38,7 +40,8 @@ struct OperatorJob {
     absl::Time valid_from;
     std::string spec;  // stored text
   };
-  std::vector<Version> versions;  // oldest first; never empty
+  std::vector<Version> versions;                 // oldest first; never empty
+  std::shared_ptr<const CalendarSet> calendars;  // as in JobRow
   // Runs of dates that are DONE or WAIVED without a break in the calendar: [first, last],
   // ascending.
   std::vector<std::pair<absl::CivilDay, absl::CivilDay>> settled;
@@ -53,6 +56,34 @@ struct JobWrite {
   std::string app;
   int expected_version = 0;  // the version that must be in force; 0: no job of that name exists
   std::string spec;
+  absl::Time valid_from;              // the instant at which the edit was judged
+  std::string calendar;               // that it names; "": none
+  int calendar_version = 0;           // the version that must be in force
+  std::vector<absl::CivilDay> waive;  // dates that become WAIVED with it, unless settled or live
+  std::string waive_note;
+};
+
+// One version of a calendar, without its dates.
+struct OperatorCalendar {
+  std::string name;
+  int version = 0;
+  Calendar::Mode mode = Calendar::Mode::kExclude;
+  int dates = 0;
+  std::optional<absl::CivilDay> first;
+  std::optional<absl::CivilDay> last;
+  absl::Time valid_from;
+  bool retroactive = false;
+  std::string author;
+  int jobs = 0;  // whose definition in force names the calendar
+};
+
+// A version of a calendar to be added.
+struct CalendarWrite {
+  std::shared_ptr<const Calendar> calendar;  // with its version: the one in force + 1
+  absl::Time valid_from;
+  bool retroactive = false;
+  std::vector<int64_t> job_ids;  // ascending: who must be all that name it, in whatever version
+  std::string detail;            // for the audit
 };
 
 struct OperatorCommand {

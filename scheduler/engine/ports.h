@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/job_timeline.h"
 #include "scheduler/core/run.h"
 
 namespace tidemark {
@@ -41,6 +43,9 @@ struct JobRow {
     std::string spec;  // JSON of the JobSpec message
   };
   std::vector<Version> versions;  // oldest first
+  // All versions of the calendars that any version names (and perhaps of others: jobs that were
+  // read together share it). Null when none does.
+  std::shared_ptr<const CalendarSet> calendars;
 };
 
 // All that a new owner needs.
@@ -61,7 +66,8 @@ struct Command {
   std::optional<JobRow> job;  // read together with the order, as it is in the database now
 };
 
-// Which of `dates` are not settled (DONE, WAIVED, EXPIRED); with `all` the settled ones, too.
+// Which of `dates` are not settled (IsSettled in core/catch_up.h); with `all` the settled ones,
+// too.
 struct LedgerQuery {
   uint64_t query_id = 0;
   int64_t job_id = 0;
@@ -208,13 +214,15 @@ struct ExecutorRegistered {
   uint64_t session = 0;
   enum class Kind { kNew, kSame, kSuperseded, kOtherApp } kind = Kind::kNew;
   int64_t registration = 0;
-  std::string app;  // kOtherApp: whose it is
+  std::string app;       // kOtherApp: whose it is
+  bool drained = false;  // an operator drained this executor_id: it gets nothing new
 };
 
 struct ExecutorState {
   std::string executor_id;
   int64_t registration = 0;
-  std::string state;  // UP, DRAINING, LOST, GONE
+  std::string state;            // UP, DRAINING, LOST, GONE; "": unchanged
+  std::optional<bool> drained;  // by an operator, whatever registers; unset: unchanged
 };
 
 struct Audit {

@@ -231,6 +231,18 @@ std::vector<std::string> JobWarnings(const JobSpec& spec, const Schedule& schedu
   } else if (spec.schedule.kind != ScheduleSpec::Kind::kManual && !schedule.Next(now).has_value()) {
     warnings.push_back("schedule: nothing is left to fire after now.");
   }
+  const Calendar* calendar = schedule.calendar().get();
+  if (calendar != nullptr && calendar->mode() == Calendar::Mode::kInclude) {
+    const absl::CivilDay last = calendar->dates().back();
+    const int64_t days = last - absl::ToCivilDay(now, schedule.zone());
+    if (days < 366) {
+      warnings.push_back(
+          "calendar: '" + calendar->name() + "' ends on " + FormatDate(last) +
+          (days < 0 ? ", which has passed" : ", in " + std::to_string(days) + " days") +
+          "; beyond it nothing is due: import its next dates in time (tidemark "
+          "calendar import).");
+    }
+  }
   const MisfireRule normal;
   if (schedule.dated() &&
       (spec.misfire.policy != normal.policy || spec.misfire.window != normal.window ||

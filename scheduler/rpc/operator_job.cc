@@ -15,16 +15,26 @@
 namespace tidemark {
 namespace {
 
-// Last date with every due date up to it settled. `settled`: ascending islands of dates.
-std::optional<absl::CivilDay> HighWatermark(const LoadedJob& job, absl::Time now) {
-  std::optional<absl::CivilDay> high;
-  auto island = job.row.settled.begin();
+// The dates that count, oldest first, each with whether it is settled.
+std::vector<std::pair<absl::CivilDay, bool>> DueDates(const LoadedJob& job, absl::Time now) {
+  std::vector<std::pair<absl::CivilDay, bool>> dates;
+  auto island = job.row.settled.begin();  // ascending
   absl::CivilDay first = AccountedFrom(job, now);
   if (job.row.passed_until.has_value()) first = std::max(first, *job.row.passed_until + 1);
   for (const Occurrence& due : job.timeline.Due(first, now)) {
     while (island != job.row.settled.end() && island->second < due.biz_date) ++island;
-    if (island == job.row.settled.end() || due.biz_date < island->first) break;
-    high = due.biz_date;
+    const bool settled = island != job.row.settled.end() && island->first <= due.biz_date;
+    dates.emplace_back(due.biz_date, settled);
+  }
+  return dates;
+}
+
+// Last date with every due date up to it settled.
+std::optional<absl::CivilDay> HighWatermark(const LoadedJob& job, absl::Time now) {
+  std::optional<absl::CivilDay> high;
+  for (const auto& [date, settled] : DueDates(job, now)) {
+    if (!settled) break;
+    high = date;
   }
   return high;
 }
@@ -33,33 +43,50 @@ std::optional<absl::CivilDay> HighWatermark(const LoadedJob& job, absl::Time now
 
 LoadedJob LoadJob(OperatorJob row) {
   LoadedJob job;
-  std::vector<ScheduleVersion> versions;
-  for (const OperatorJob::Version& version : row.versions) {
-    const bool newest = &version == &row.versions.back();
-    absl::StatusOr<JobSpec> spec = DecodeJobSpec(version.spec);
-    absl::StatusOr<std::shared_ptr<const Schedule>> schedule =
-        spec.ok() ? CompileJob(*spec) : spec.status();
-    if (schedule.ok()) {
-      versions.push_back({version.valid_from, *schedule});
-    } else if (newest) {
-      job.error = Message(schedule.status());
-    }
-    if (!newest) continue;
-    if (spec.ok()) {
-      job.message = JobSpecToProto(*spec);
-      job.spec = *std::move(spec);
+  const std::string text = row.versions.empty() ? "" : row.versions.back().spec;
+  absl::StatusOr<JobSpec> spec = DecodeJobSpec(text);
+  if (spec.ok()) {
+    job.message = JobSpecToProto(*spec);
+    job.spec = *std::move(spec);
+    absl::StatusOr<Timeline> timeline = TimelineWith(row, row.calendars.get());
+    absl::Status status = timeline.ok() ? CheckPolicies(job.spec, timeline->dated())
+                                        : Annotate(timeline.status(), "schedule");
+    if (status.ok()) {
+      job.timeline = *std::move(timeline);
     } else {
-      google::protobuf::util::JsonParseOptions lenient;
-      lenient.ignore_unknown_fields = true;
-      (void)google::protobuf::util::JsonStringToMessage(version.spec, &job.message, lenient);
-      job.message.set_name(row.name);
+      job.error = Message(status);
     }
+  } else {
+    google::protobuf::util::JsonParseOptions lenient;
+    lenient.ignore_unknown_fields = true;
+    (void)google::protobuf::util::JsonStringToMessage(text, &job.message, lenient);
+    job.message.set_name(row.name);
+    job.error = row.versions.empty() ? "it has no stored definition" : Message(spec.status());
   }
-  if (row.versions.empty()) job.error = "it has no stored definition";
-  if (job.error.empty()) job.timeline = Timeline(std::move(versions));
   if (!row.error.empty()) job.error = row.error;
   job.row = std::move(row);
   return job;
+}
+
+absl::StatusOr<Timeline> TimelineWith(const OperatorJob& row, const CalendarSet* calendars) {
+  std::vector<DefinitionVersion> versions;
+  for (const OperatorJob::Version& version : row.versions) {
+    absl::StatusOr<JobSpec> spec = DecodeJobSpec(version.spec);
+    if (spec.ok()) {
+      versions.push_back({version.valid_from, std::move(spec->schedule)});
+    } else if (&version == &row.versions.back()) {
+      return spec.status();
+    }
+  }
+  return BuildTimeline(versions, calendars);
+}
+
+std::vector<absl::CivilDay> UnsettledDates(const LoadedJob& job, absl::Time now) {
+  std::vector<absl::CivilDay> unsettled;
+  for (const auto& [date, settled] : DueDates(job, now)) {
+    if (!settled) unsettled.push_back(date);
+  }
+  return unsettled;
 }
 
 absl::Status NoSuchJob(OperatorPort& store, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "scheduler/core/job.h"
@@ -28,6 +29,13 @@ struct LoadedJob {
 };
 
 LoadedJob LoadJob(OperatorJob row);
+
+// The timeline of a stored job with other calendars than its own. Versions that cannot be read are
+// left out, as BuildTimeline does with those that cannot be used.
+absl::StatusOr<Timeline> TimelineWith(const OperatorJob& row, const CalendarSet* calendars);
+
+// Due dates by `now` that are neither DONE nor WAIVED nor passed at the first launch.
+std::vector<absl::CivilDay> UnsettledDates(const LoadedJob& job, absl::Time now);
 
 // The job of that name. NOT_FOUND names the nearest one; INVALID_ARGUMENT for a bad name.
 absl::StatusOr<LoadedJob> FindJob(OperatorPort& store, const std::string& name);

@@ -23,11 +23,24 @@ absl::Status Invalid(const std::string& message) {
   return absl::InvalidArgumentError(ToAbsl(message));
 }
 
-std::string Dates(const std::vector<absl::CivilDay>& days) {
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < days.size() && i < 5; ++i) texts.push_back(FormatDate(days[i]));
-  if (days.size() > 5) texts.push_back("and " + std::to_string(days.size() - 5) + " more");
-  return Join(texts, ", ");
+std::string Who(const std::string& job) { return "job '" + EscapeControl(job) + "': "; }
+
+// Whether a field that decides when the job is due differs.
+bool ChangesDueTimes(const v1::AppliedJob& applied) {
+  for (const v1::FieldChange& change : applied.changes()) {
+    const std::string head = change.field().substr(0, change.field().find('.'));
+    if (head == "schedule" || head == "biz_date" || head == "calendar") return true;
+  }
+  return false;
+}
+
+absl::StatusOr<GapChoice> ChoiceOf(const v1::ApplyJobsRequest& request) {
+  if (request.waive_gap() && request.fill_gap()) {
+    return Invalid("waive_gap and fill_gap contradict each other; keep one");
+  }
+  return request.waive_gap()  ? GapChoice::kWaive
+         : request.fill_gap() ? GapChoice::kFill
+                              : GapChoice::kRefuse;
 }
 
 // Follows `edges` from `name`; returns the way round when it leads back to a name on the way.
@@ -70,17 +83,15 @@ absl::StatusOr<std::vector<OperatorJobs::Draft>> OperatorJobs::ReadDrafts(
   for (const v1::JobSpec& message : request.jobs()) {
     Draft draft;
     absl::StatusOr<JobSpec> spec = JobSpecFromProto(message);
-    if (spec.ok()) {
-      absl::StatusOr<std::shared_ptr<const Schedule>> schedule = CompileJob(*spec);
-      if (schedule.ok()) {
-        draft.schedule = *std::move(schedule);
-        draft.spec = *std::move(spec);
-      } else {
-        spec = schedule.status();
-      }
-    }
-    const std::string who = "job '" + EscapeControl(message.name()) + "': ";
+    const std::string who = Who(message.name());
     if (!spec.ok()) problems.push_back(who + Message(spec.status()));
+    if (spec.ok()) {
+      draft.spec = *std::move(spec);
+      // With a calendar it is compiled once that is read.
+      absl::Status status;
+      if (draft.spec.schedule.calendar.empty()) status = CompileJob(draft.spec).status();
+      if (!status.ok()) problems.push_back(who + Message(status));
+    }
     if (!names.insert(message.name()).second) problems.push_back(who + "is in the request twice");
     drafts.push_back(std::move(draft));
   }
@@ -128,9 +139,45 @@ absl::Status OperatorJobs::CheckAfter(const std::vector<Draft>& drafts) {
   return absl::OkStatus();
 }
 
-absl::Status OperatorJobs::Compare(Draft* draft, absl::Time now) {
+absl::Status OperatorJobs::UnknownCalendar(const std::string& name) {
+  std::string message = "calendar: there is no calendar '" + EscapeControl(name) + "'";
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorCalendar> all, store_.ListCalendars());
+  std::vector<std::string> names;
+  for (const OperatorCalendar& calendar : all) names.push_back(calendar.name);
+  if (const std::string near = Nearest(name, names); !near.empty()) {
+    message += "; did you mean '" + near + "'?";
+  }
+  return Invalid(message +
+                 " (tidemark calendar list shows all, tidemark calendar import adds one)");
+}
+
+absl::Status OperatorJobs::Compile(std::vector<Draft>* drafts) {
+  std::set<std::string> names;
+  for (const Draft& draft : *drafts) names.insert(draft.spec.schedule.calendar);
+  names.erase("");
+  TM_ASSIGN_OR_RETURN(const std::shared_ptr<const CalendarSet> calendars,
+                      store_.FindCalendars(std::vector<std::string>(names.begin(), names.end())));
+  std::vector<std::string> problems;
+  for (Draft& draft : *drafts) {
+    const std::string& name = draft.spec.schedule.calendar;
+    const std::shared_ptr<const Calendar> calendar = NewestCalendar(calendars.get(), name);
+    draft.calendar_version = calendar == nullptr ? 0 : calendar->version();
+    absl::StatusOr<std::shared_ptr<const Schedule>> schedule =
+        !name.empty() && calendar == nullptr ? UnknownCalendar(name)
+                                             : CompileJob(draft.spec, calendar);
+    if (schedule.ok()) {
+      draft.schedule = *std::move(schedule);
+    } else {
+      problems.push_back(Who(draft.spec.name) + Message(schedule.status()));
+    }
+  }
+  return problems.empty() ? absl::OkStatus() : Invalid(Join(problems, "\n"));
+}
+
+absl::Status OperatorJobs::Compare(Draft* draft, GapChoice choice) {
   v1::AppliedJob& applied = draft->applied;
   applied.Clear();
+  draft->edit = ScheduleEdit();
   applied.set_name(draft->spec.name);
   const v1::JobSpec after = JobSpecToProto(draft->spec);
   const bool exists = draft->current.has_value();
@@ -144,7 +191,7 @@ absl::Status OperatorJobs::Compare(Draft* draft, absl::Time now) {
   if (!exists) {
     applied.set_outcome(v1::AppliedJob::CREATED);
     applied.set_version(1);
-    return absl::OkStatus();
+    return Judge(draft, choice);
   }
   const LoadedJob& current = *draft->current;
   if (applied.changes().empty() && current.error.empty()) {
@@ -154,25 +201,34 @@ absl::Status OperatorJobs::Compare(Draft* draft, absl::Time now) {
   }
   applied.set_outcome(v1::AppliedJob::UPDATED);
   applied.set_version(current.row.version + 1);
-  const std::string who = "job '" + draft->spec.name + "': ";
   if (current.row.ns != draft->spec.ns) {
     return absl::FailedPreconditionError(
-        ToAbsl(who + "is in namespace '" + current.row.ns + "', which cannot be changed to '" +
-               draft->spec.ns + "'; delete the job first (tidemark job delete), or keep it there"));
+        ToAbsl(Who(draft->spec.name) + "is in namespace '" + current.row.ns +
+               "', which cannot be changed to '" + draft->spec.ns +
+               "'; delete the job first (tidemark job delete), or keep it there"));
   }
-  if (current.timeline.empty()) return absl::OkStatus();
-  const EditVerdict verdict = JudgeEdit(current.timeline.current(), *draft->schedule, now);
-  if (verdict.ok()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      ToAbsl(who + "this edit of the schedule's zone, biz_date or calendar would " +
-             (verdict.lost.empty() ? "" : "lose the date " + Dates(verdict.lost)) +
-             (verdict.lost.empty() || verdict.repeated.empty() ? "" : " and ") +
-             (verdict.repeated.empty() ? "" : "make due a second time " + Dates(verdict.repeated)) +
-             "; apply it at another time of the day, or as a job of another name"));
+  return Judge(draft, choice);
 }
 
-absl::Status OperatorJobs::AddWarnings(Draft* draft, absl::Time now) {
-  for (const std::string& warning : JobWarnings(draft->spec, *draft->schedule, now)) {
+absl::Status OperatorJobs::Judge(Draft* draft, GapChoice choice) {
+  v1::AppliedJob& applied = draft->applied;
+  if (!ChangesDueTimes(applied)) return absl::OkStatus();
+  const absl::Time now = draft->valid_from;
+  absl::Status status = CheckDueSomewhere(draft->spec, *draft->schedule, now);
+  if (status.ok() && draft->current.has_value()) {
+    absl::StatusOr<ScheduleEdit> edit =
+        JudgeScheduleEdit(*draft->current, *draft->schedule, now, choice);
+    status = edit.status();
+    if (edit.ok()) draft->edit = *std::move(edit);
+  }
+  for (const absl::CivilDay day : draft->edit.waived) applied.add_waived_dates(FormatDate(day));
+  for (const absl::CivilDay day : draft->edit.filled) applied.add_filled_dates(FormatDate(day));
+  for (const absl::CivilDay day : draft->edit.kept) applied.add_kept_dates(FormatDate(day));
+  return Annotate(status, "job '" + draft->spec.name + "'");
+}
+
+absl::Status OperatorJobs::AddWarnings(Draft* draft) {
+  for (const std::string& warning : JobWarnings(draft->spec, *draft->schedule, draft->valid_from)) {
     draft->applied.add_warnings(warning);
   }
   TM_ASSIGN_OR_RETURN(const std::vector<OperatorExecutor> executors,
@@ -211,6 +267,12 @@ std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts) {
     write.ns = draft.spec.ns;
     write.app = draft.spec.app;
     write.spec = EncodeJobSpec(draft.spec);
+    write.valid_from = draft.valid_from;
+    write.calendar = draft.spec.schedule.calendar;
+    write.calendar_version = draft.calendar_version;
+    write.waive = draft.edit.waived;
+    write.waive_note = "given up with the edit of the schedule (version " +
+                       std::to_string(write.expected_version + 1) + ")";
     writes.push_back(std::move(write));
   }
   return writes;
@@ -219,14 +281,17 @@ std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts) {
 absl::Status OperatorJobs::Apply(const v1::ApplyJobsRequest& request,
                                  v1::ApplyJobsResponse* response, bool* changed) {
   *changed = false;
+  TM_ASSIGN_OR_RETURN(const GapChoice choice, ChoiceOf(request));
   TM_ASSIGN_OR_RETURN(std::vector<Draft> drafts, ReadDrafts(request));
   TM_RETURN_IF_ERROR(CheckAfter(drafts));
   std::vector<std::string> names;
   for (const Draft& draft : drafts) names.push_back(draft.spec.name);
   absl::Status written;
   for (int attempt = 0; attempt < kApplyAttempts; ++attempt) {
-    TM_ASSIGN_OR_RETURN(const absl::Time now, store_.Now());
     TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store_.FindJobs(names));
+    TM_RETURN_IF_ERROR(Compile(&drafts));
+    // After what it is compared with: no stored version is later.
+    TM_ASSIGN_OR_RETURN(const absl::Time now, store_.Now());
     std::map<std::string, LoadedJob> current;
     for (OperatorJob& row : rows) {
       const std::string name = row.name;
@@ -235,9 +300,15 @@ absl::Status OperatorJobs::Apply(const v1::ApplyJobsRequest& request,
     for (Draft& draft : drafts) {
       const auto found = current.find(draft.spec.name);
       draft.current.reset();
-      if (found != current.end()) draft.current = found->second;
-      TM_RETURN_IF_ERROR(Compare(&draft, now));
-      TM_RETURN_IF_ERROR(AddWarnings(&draft, now));
+      draft.valid_from = now;
+      if (found != current.end()) {
+        draft.current = found->second;
+        // Even when the database's clock went back.
+        draft.valid_from =
+            std::max(now, draft.current->row.versions.back().valid_from + absl::Microseconds(1));
+      }
+      TM_RETURN_IF_ERROR(Compare(&draft, choice));
+      TM_RETURN_IF_ERROR(AddWarnings(&draft));
     }
     const std::vector<JobWrite> writes = Writes(drafts);
     *changed = !request.dry_run() && !writes.empty();

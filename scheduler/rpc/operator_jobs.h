@@ -11,6 +11,7 @@
 #include "common/id.h"
 #include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_job.h"
+#include "scheduler/rpc/schedule_edit.h"
 #include "tidemark/v1/operator.pb.h"
 
 namespace tidemark {
@@ -35,13 +36,19 @@ class OperatorJobs {
     JobSpec spec;
     std::shared_ptr<const Schedule> schedule;
     std::optional<LoadedJob> current;
+    absl::Time valid_from;     // the instant at which it is judged
+    int calendar_version = 0;  // of the calendar that it names
+    ScheduleEdit edit;
     v1::AppliedJob applied;
   };
 
   absl::StatusOr<std::vector<Draft>> ReadDrafts(const v1::ApplyJobsRequest& request);
   absl::Status CheckAfter(const std::vector<Draft>& drafts);
-  absl::Status Compare(Draft* draft, absl::Time now);
-  absl::Status AddWarnings(Draft* draft, absl::Time now);
+  absl::Status Compile(std::vector<Draft>* drafts);
+  absl::Status UnknownCalendar(const std::string& name);
+  absl::Status Compare(Draft* draft, GapChoice choice);
+  absl::Status Judge(Draft* draft, GapChoice choice);
+  absl::Status AddWarnings(Draft* draft);
   std::vector<JobWrite> Writes(const std::vector<Draft>& drafts);
 
   OperatorPort& store_;

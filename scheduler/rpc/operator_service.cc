@@ -77,6 +77,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
     : poke_(std::move(poke)),
       options_(options),
       jobs_(store, clock, random),
+      calendars_(store),
       orders_(store, clock, random),
       lists_(store),
       waiter_(store, clock),
@@ -170,6 +171,31 @@ grpc::ServerUnaryReactor* OperatorService::NextFires(grpc::CallbackServerContext
                                                      const v1::NextFiresRequest* request,
                                                      v1::NextFiresResponse* response) {
   return Answer(context, [=, this] { return jobs_.Next(*request, response); });
+}
+
+// ---------------------------------------------------------------- calendars
+
+grpc::ServerUnaryReactor* OperatorService::ImportCalendar(grpc::CallbackServerContext* context,
+                                                          const v1::ImportCalendarRequest* request,
+                                                          v1::ImportCalendarResponse* response) {
+  return Answer(context, [=, this] {
+    bool changed = false;
+    const absl::Status status = calendars_.Import(WithActor(*request), response, &changed);
+    if (changed) poke_();
+    return status;
+  });
+}
+
+grpc::ServerUnaryReactor* OperatorService::ListCalendars(grpc::CallbackServerContext* context,
+                                                         const v1::ListCalendarsRequest* request,
+                                                         v1::ListCalendarsResponse* response) {
+  return Answer(context, [=, this] { return calendars_.List(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::GetCalendar(grpc::CallbackServerContext* context,
+                                                       const v1::GetCalendarRequest* request,
+                                                       v1::Calendar* response) {
+  return Answer(context, [=, this] { return calendars_.Get(*request, response); });
 }
 
 // ---------------------------------------------------------------- orders

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/id.h"
 #include "scheduler/engine/operator_port.h"
+#include "scheduler/rpc/operator_calendars.h"
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
 #include "scheduler/rpc/operator_orders.h"
@@ -50,6 +51,15 @@ class OperatorService : public v1::OperatorService::CallbackService {
   grpc::ServerUnaryReactor* NextFires(grpc::CallbackServerContext* context,
                                       const v1::NextFiresRequest* request,
                                       v1::NextFiresResponse* response) override;
+  grpc::ServerUnaryReactor* ImportCalendar(grpc::CallbackServerContext* context,
+                                           const v1::ImportCalendarRequest* request,
+                                           v1::ImportCalendarResponse* response) override;
+  grpc::ServerUnaryReactor* ListCalendars(grpc::CallbackServerContext* context,
+                                          const v1::ListCalendarsRequest* request,
+                                          v1::ListCalendarsResponse* response) override;
+  grpc::ServerUnaryReactor* GetCalendar(grpc::CallbackServerContext* context,
+                                        const v1::GetCalendarRequest* request,
+                                        v1::Calendar* response) override;
   grpc::ServerUnaryReactor* TriggerJob(grpc::CallbackServerContext* context,
                                        const v1::TriggerJobRequest* request,
                                        v1::TriggerJobResponse* response) override;
@@ -99,6 +109,7 @@ class OperatorService : public v1::OperatorService::CallbackService {
   const std::function<void()> poke_;
   const OperatorServiceOptions options_;
   OperatorJobs jobs_;
+  OperatorCalendars calendars_;
   OperatorOrders orders_;
   OperatorLists lists_;
   OperatorWaiter waiter_;

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/calendar_rows.h"
 
 namespace tidemark {
 namespace {
@@ -20,7 +22,8 @@ constexpr std::string_view kJobColumns =
     " AND w.status = 'EXPIRED' AND w.reason = 'first_launch') FROM job j ";
 
 constexpr std::string_view kVersions =
-    "SELECT job_id, version, valid_from, spec FROM job_version WHERE job_id = ANY($1::bigint[]) "
+    "SELECT job_id, version, valid_from, spec, calendar FROM job_version WHERE job_id = "
+    "ANY($1::bigint[]) "
     "ORDER BY job_id, version";
 
 // Islands of dates without a break, so that a job of ten years is a handful of rows.
@@ -51,8 +54,24 @@ constexpr std::string_view kUpdateJob =
     "updated_at = $4 WHERE job_id = $1 AND version = $2 AND deleted_at IS NULL";
 
 constexpr std::string_view kInsertVersion =
-    "INSERT INTO job_version (job_id, version, valid_from, spec, author) "
-    "VALUES ($1, $2, $3, $4, $5)";
+    "INSERT INTO job_version (job_id, version, valid_from, spec, author, calendar) "
+    "VALUES ($1, $2, $3, $4, $5, $6)";
+
+// An edit of the calendar waits for the definition that names it, and the other way round.
+constexpr std::string_view kHoldCalendar = "SELECT version FROM calendar WHERE name = $1 FOR SHARE";
+
+// Dates that a person gave up with an edit of the schedule. What is settled or live stays.
+constexpr std::string_view kWaive =
+    "INSERT INTO job_watermark "
+    "(job_name, biz_date, status, finished_at, job_id, note, actor, updated_at) "
+    "SELECT $2, d, 'WAIVED', tidemark_now(), $1::bigint, $4, $5, tidemark_now() FROM "
+    "unnest($3::date[]) AS d "
+    "WHERE NOT EXISTS (SELECT 1 FROM active_run a WHERE a.job_id = $1::bigint AND a.kind = 'D' "
+    "                  AND a.biz_date = d) "
+    "ON CONFLICT (job_name, biz_date) DO UPDATE SET status = 'WAIVED', reason = '', "
+    "finished_at = excluded.finished_at, note = excluded.note, actor = excluded.actor, updated_at "
+    "= excluded.updated_at "
+    "WHERE job_watermark.status NOT IN ('DONE', 'WAIVED', 'EXPIRED')";
 
 constexpr std::string_view kInsertOrder =
     "INSERT INTO command (command_id, shard, job_id, kind, args, actor, created_at) "
@@ -99,10 +118,14 @@ absl::StatusOr<std::vector<OperatorJob>> ReadJobs(SqlTransaction& tx, const std:
   if (jobs.empty()) return jobs;
   const SqlParam id_list = std::move(ids).Take();
   TM_ASSIGN_OR_RETURN(const SqlRows versions, tx.Run(kVersions, {id_list}));
+  std::set<std::string> calendars;
   for (int i = 0; i < versions.size(); ++i) {
     jobs[index[versions.Int(i, 0)]].versions.push_back(
         {static_cast<int>(versions.Int(i, 1)), versions.Time(i, 2), versions.Text(i, 3)});
+    if (!versions.View(i, 4).empty()) calendars.insert(versions.Text(i, 4));
   }
+  TM_ASSIGN_OR_RETURN(const auto set, LoadCalendars(tx, calendars));
+  for (OperatorJob& job : jobs) job.calendars = set;
   TM_ASSIGN_OR_RETURN(const SqlRows settled, tx.Run(kSettled, {id_list}));
   for (int i = 0; i < settled.size(); ++i) {
     const absl::CivilDay first = settled.OptDate(i, 1).value_or(absl::CivilDay());
@@ -169,6 +192,21 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::ListJobs(const std::stri
   return jobs;
 }
 
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsWithCalendar(const std::string& name) {
+  std::vector<OperatorJob> jobs;
+  TM_RETURN_IF_ERROR(pool_.Transact(
+      [&](SqlTransaction& tx) -> absl::Status {
+        TM_ASSIGN_OR_RETURN(
+            jobs, ReadJobs(tx,
+                           "WHERE j.deleted_at IS NULL AND EXISTS (SELECT 1 FROM job_version v "
+                           "WHERE v.job_id = j.job_id AND v.calendar = $1) ORDER BY j.job_id",
+                           {name}));
+        return absl::OkStatus();
+      },
+      Isolation::kRepeatableReadOnly));
+  return jobs;
+}
+
 absl::StatusOr<std::vector<std::string>> OperatorStore::SimilarJobs(const std::string& name) {
   std::vector<std::string> names;
   TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
@@ -192,8 +230,14 @@ absl::StatusOr<std::optional<int64_t>> OperatorStore::JobIdForHistory(const std:
 
 absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
                                      const std::string& actor, const std::string& command_id) {
-  TM_ASSIGN_OR_RETURN(const SqlRows clock, tx.Run("SELECT tidemark_now()"));
-  const SqlParam now = ToParam(clock.Time(0, 0));
+  if (!write.calendar.empty()) {
+    TM_ASSIGN_OR_RETURN(const SqlRows held, tx.Run(kHoldCalendar, {write.calendar}));
+    if (held.empty() || held.Int(0, 0) != write.calendar_version) {
+      return absl::AbortedError(
+          ToAbsl("calendar '" + write.calendar + "' was changed at the same time"));
+    }
+  }
+  const SqlParam now = ToParam(write.valid_from);
   const bool create = write.expected_version == 0;
   TM_ASSIGN_OR_RETURN(
       const SqlRows job,
@@ -205,9 +249,16 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
     return absl::AbortedError(ToAbsl("job '" + write.name + "' was changed at the same time"));
   }
   const int version = write.expected_version + 1;
-  TM_RETURN_IF_ERROR(
-      tx.Run(kInsertVersion, {ToParam(write.job_id), ToParam(version), now, write.spec, actor})
-          .status());
+  TM_RETURN_IF_ERROR(tx.Run(kInsertVersion, {ToParam(write.job_id), ToParam(version), now,
+                                             write.spec, actor, write.calendar})
+                         .status());
+  if (!write.waive.empty()) {
+    SqlArray dates;
+    for (const absl::CivilDay date : write.waive) dates.Add(ToParam(date));
+    TM_RETURN_IF_ERROR(tx.Run(kWaive, {ToParam(write.job_id), write.name, std::move(dates).Take(),
+                                       write.waive_note, actor})
+                           .status());
+  }
   TM_RETURN_IF_ERROR(
       tx.Run(kInsertOrder, {command_id, ToParam(write.shard), ToParam(write.job_id), actor, now})
           .status());

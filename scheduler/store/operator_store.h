@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_STORE_OPERATOR_STORE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,12 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<std::optional<int64_t>> JobIdForHistory(const std::string& name) override;
   absl::StatusOr<std::vector<std::string>> WriteJobs(const std::vector<JobWrite>& writes,
                                                      const std::string& actor) override;
+  absl::StatusOr<std::shared_ptr<const CalendarSet>> FindCalendars(
+      const std::vector<std::string>& names) override;
+  absl::StatusOr<std::vector<OperatorCalendar>> ListCalendars() override;
+  absl::StatusOr<std::vector<OperatorCalendar>> CalendarVersions(const std::string& name) override;
+  absl::StatusOr<std::vector<OperatorJob>> JobsWithCalendar(const std::string& name) override;
+  absl::Status WriteCalendar(const CalendarWrite& write, const std::string& actor) override;
   absl::StatusOr<CommandState> AddCommand(const OperatorCommand& command) override;
   absl::StatusOr<std::optional<CommandState>> FindRequest(int64_t job_id,
                                                           const std::string& request_id) override;

@@ -1,11 +1,13 @@
 #include "scheduler/store/snapshot.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/log.h"
 #include "common/status.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/calendar_rows.h"
 #include "scheduler/store/run_columns.h"
 #include "scheduler/store/statements.h"
 
@@ -44,11 +46,22 @@ absl::StatusOr<std::vector<JobRow>> WithVersions(SqlTransaction& transaction, co
   TM_ASSIGN_OR_RETURN(const SqlRows versions,
                       transaction.Run(sql::kLoadVersions, {std::move(ids).Take()}));
   auto job = jobs.begin();
+  std::set<std::string> calendars;
   for (int i = 0; i < versions.size(); ++i) {
     const int64_t job_id = versions.Int(i, 0);
     while (job->job_id != job_id) ++job;
     job->versions.push_back(
         {static_cast<int>(versions.Int(i, 1)), versions.Time(i, 2), versions.Text(i, 3)});
+    if (!versions.View(i, 4).empty()) calendars.insert(versions.Text(i, 4));
+  }
+  if (calendars.empty()) return jobs;
+  TM_ASSIGN_OR_RETURN(const auto set, LoadCalendars(transaction, calendars));
+  for (int i = 0; i < versions.size(); ++i) {
+    if (versions.View(i, 4).empty()) continue;
+    const auto named =
+        std::lower_bound(jobs.begin(), jobs.end(), versions.Int(i, 0),
+                         [](const JobRow& job, int64_t id) { return job.job_id < id; });
+    named->calendars = set;
   }
   return jobs;
 }

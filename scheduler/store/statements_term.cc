@@ -146,10 +146,17 @@ WHERE j.job_id = ANY ($1::bigint[])
 ORDER BY j.job_id)sql";
 
 const std::string_view kLoadVersions = R"sql(
-SELECT v.job_id, v.version, v.valid_from, v.spec
+SELECT v.job_id, v.version, v.valid_from, v.spec, v.calendar
 FROM job_version v
 WHERE v.job_id = ANY ($1::bigint[])
 ORDER BY v.job_id, v.version)sql";
+
+const std::string_view kLoadCalendars = R"sql(
+SELECT c.name, c.version, c.mode = 'include', c.weekend, c.valid_from, c.retroactive,
+       array_to_string(c.dates, ' ')
+FROM calendar_version c
+WHERE c.name = ANY ($1::text[])
+ORDER BY c.name, c.version)sql";
 
 const std::string_view kLoadRuns = R"sql(
 SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,

@@ -111,6 +111,28 @@ CREATE TABLE tidemark.audit (
     detail text DEFAULT ''::text NOT NULL
 );
 
+CREATE TABLE tidemark.calendar (
+    name character varying(64) NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT calendar_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE tidemark.calendar_version (
+    name character varying(64) NOT NULL,
+    version integer NOT NULL,
+    mode character varying(8) NOT NULL,
+    weekend smallint NOT NULL,
+    dates date[] NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    retroactive boolean NOT NULL,
+    author text NOT NULL,
+    CONSTRAINT calendar_version_mode_check CHECK (((mode)::text = ANY ((ARRAY['include'::character varying, 'exclude'::character varying])::text[]))),
+    CONSTRAINT calendar_version_version_check CHECK ((version > 0)),
+    CONSTRAINT calendar_version_weekend_check CHECK (((weekend >= 0) AND (weekend <= 127)))
+);
+
 CREATE TABLE tidemark.command (
     command_id uuid NOT NULL,
     shard smallint NOT NULL,
@@ -199,6 +221,7 @@ CREATE TABLE tidemark.job_version (
     valid_from timestamp with time zone NOT NULL,
     spec text NOT NULL,
     author text DEFAULT ''::text NOT NULL,
+    calendar character varying(64) DEFAULT ''::character varying NOT NULL,
     CONSTRAINT job_version_version_check CHECK ((version > 0))
 );
 
@@ -520,6 +543,12 @@ ALTER TABLE ONLY tidemark.alert
 ALTER TABLE ONLY tidemark.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
 
+ALTER TABLE ONLY tidemark.calendar
+    ADD CONSTRAINT calendar_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY tidemark.calendar_version
+    ADD CONSTRAINT calendar_version_pkey PRIMARY KEY (name, version);
+
 ALTER TABLE ONLY tidemark.command
     ADD CONSTRAINT command_pkey PRIMARY KEY (command_id);
 
@@ -604,6 +633,8 @@ CREATE UNIQUE INDEX job_name ON tidemark.job USING btree (name) WHERE (deleted_a
 
 CREATE INDEX job_shard ON tidemark.job USING btree (shard) WHERE (deleted_at IS NULL);
 
+CREATE INDEX job_version_calendar ON tidemark.job_version USING btree (calendar) WHERE ((calendar)::text <> ''::text);
+
 CREATE INDEX job_watermark_archive_job ON tidemark.job_watermark_archive USING btree (job_id, biz_date);
 
 CREATE INDEX job_watermark_job ON tidemark.job_watermark USING btree (job_id, biz_date);
@@ -625,6 +656,9 @@ ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_defau
 ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_default_pkey;
 
 ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
+
+ALTER TABLE ONLY tidemark.calendar_version
+    ADD CONSTRAINT calendar_version_name_fkey FOREIGN KEY (name) REFERENCES tidemark.calendar(name);
 
 ALTER TABLE ONLY tidemark.executor_incarnation
     ADD CONSTRAINT executor_incarnation_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES tidemark.executor(executor_id);

@@ -42,6 +42,13 @@ absl::CivilDay LastDate(const std::vector<ScheduleVersion>& versions, absl::Time
   return absl::ToCivilDay(until, absl::UTCTimeZone()) + 2 + Reach(versions);
 }
 
+// Whether both stand for the same version of the same calendar (or for none).
+bool SameCalendar(const Schedule& a, const Schedule& b) {
+  if (!a.calendar() || !b.calendar()) return a.calendar() == b.calendar();
+  return a.calendar()->name() == b.calendar()->name() &&
+         a.calendar()->version() == b.calendar()->version();
+}
+
 }  // namespace
 
 Timeline::Timeline(std::vector<ScheduleVersion> versions) {
@@ -142,7 +149,7 @@ EditVerdict JudgeEdit(const Schedule& before, const Schedule& after, absl::Time 
   const ScheduleSpec& a = before.spec();
   const ScheduleSpec& b = after.spec();
   const bool same_dates = a.zone == b.zone && a.biz_offset == b.biz_offset &&
-                          a.biz_unit == b.biz_unit && before.calendar() == after.calendar();
+                          a.biz_unit == b.biz_unit && SameCalendar(before, after);
   if (same_dates) return verdict;
   const int reach = std::max(Reach(before), Reach(after)) + 2;
   const absl::CivilDay today = absl::ToCivilDay(when, absl::UTCTimeZone());
