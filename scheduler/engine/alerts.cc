@@ -175,21 +175,18 @@ void OneProcess(State& state, const std::string& executor_id) {
   Resolve(state, "two_processes/" + executor_id + "/");
 }
 
-void LateSuccess(State& state, const RunReport& report, const ActiveRun* run) {
+void LateSuccess(State& state, const RunReport& report, const ActiveRun& run) {
+  const std::string attempt = std::to_string(report.attempt.attempt);
   AlertRaise alert =
-      About(state, "late_success", "warning",
-            "late_success/" + report.attempt.run_id + "/" + std::to_string(report.attempt.attempt));
-  alert.run_id = report.attempt.run_id;
-  if (run != nullptr) {
-    alert.ns = run->ns;
-    alert.job_name = run->job_name;
-    alert.biz_date = run->biz_date;
-  }
-  alert.summary = "Attempt " + std::to_string(report.attempt.attempt) + " of run " +
-                  report.attempt.run_id + " reports success after it was given up";
-  alert.detail =
-      "The report changes nothing: a later attempt has the run. Look: tidemark run get " +
-      report.attempt.run_id;
+      About(state, "late_success", "warning", "late_success/" + run.run_id + "/" + attempt);
+  alert.ns = run.ns;
+  alert.job_name = run.job_name;
+  alert.biz_date = run.biz_date;
+  alert.run_id = run.run_id;
+  alert.summary = Subject(run) + ": attempt " + attempt + " in " + run.executor_id +
+                  " reports success after it was given up";
+  alert.detail = "The report changes nothing: what came after it decides. Look: tidemark run get " +
+                 run.run_id;
   Raise(state, std::move(alert));
 }
 

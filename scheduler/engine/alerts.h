@@ -24,7 +24,7 @@ void JobInError(State& state, const JobState& job);
 void JobMended(State& state, const JobState& job);
 void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting);
 void OneProcess(State& state, const std::string& executor_id);
-void LateSuccess(State& state, const RunReport& report, const ActiveRun* run);
+void LateSuccess(State& state, const RunReport& report, const ActiveRun& run);
 
 }  // namespace tidemark::alerts
 

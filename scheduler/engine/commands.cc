@@ -8,6 +8,7 @@
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
+#include "scheduler/engine/sessions.h"
 
 namespace tidemark {
 namespace {
@@ -31,6 +32,8 @@ const LiveRun* LiveRunOf(const State& state, const JobState& job, const Occurren
 void Commands::Carry(const Command& command) {
   if (command.kind == "job_changed") return JobChanged(command);
   if (command.kind == "cancel") return Cancel(command);
+  if (command.kind == "release") return Release(command);
+  if (command.kind == "drain_executor") return DrainExecutor(command);
   JobState* job = s_.FindJob(command.job_id);
   if (job == nullptr) {
     return Refuse(command, absl::StatusCode::kNotFound, "the job was deleted meanwhile");
@@ -229,6 +232,29 @@ void Commands::Cancel(const Command& command) {
                           {"message", "it had ended: nothing to cancel"}});
   }
   s_.run_part->Cancel(*run, command.actor, Arg(command, "reason"), command.command_id);
+}
+
+void Commands::Release(const Command& command) {
+  const std::string run_id = Arg(command, "run_id");
+  LiveRun* run = s_.FindRun(run_id);
+  if (run == nullptr) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "run " + run_id + " is not live: there is nothing to release");
+  }
+  if (!s_.run_part->Release(*run, command.actor, Arg(command, "reason"))) {
+    return Refuse(
+        command, absl::StatusCode::kFailedPrecondition,
+        "run " + run_id + " is in no executor's hands: stop it with tidemark run cancel " + run_id);
+  }
+  Done(command, {{"message", "released: its occurrence is free for another attempt"}});
+}
+
+void Commands::DrainExecutor(const Command& command) {
+  const std::string executor_id = Arg(command, "executor_id");
+  const bool drained = Arg(command, "undo") != "true";
+  s_.session_part->Drain(executor_id, drained);
+  Done(command, {{"message", drained ? executor_id + " gets nothing new; what runs goes on"
+                                     : executor_id + " is used again"}});
 }
 
 // ---------------------------------------------------------------- pause, resume, delete

@@ -5,6 +5,8 @@
 //   trigger   biz_date params executor_id request_id reason
 //   rerun     run_id kind occurrence biz_date force reason
 //   cancel    run_id reason
+//   release   run_id reason                            says that it does not run any more
+//   drain_executor  executor_id undo                   job_id is 0
 //   pause     reason
 //   resume    skip_missed
 //   delete
@@ -37,6 +39,8 @@ class Commands {
   void OpenManual(const Command& command, JobState& job, const Occurrence& due, OccurrenceKey key);
   void Rerun(const Command& command, JobState& job);
   void Cancel(const Command& command);
+  void Release(const Command& command);
+  void DrainExecutor(const Command& command);
   void Pause(const Command& command, JobState& job);
   void Resume(const Command& command, JobState& job);
   void WaiveMissed(const Command& command, JobState& job);

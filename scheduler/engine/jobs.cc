@@ -12,16 +12,34 @@
 
 namespace tidemark {
 
-absl::Status Jobs::Compile(JobState& job) {
-  std::vector<ScheduleVersion> versions;
-  for (const JobRow::Version& version : job.row.versions) {
-    TM_ASSIGN_OR_RETURN(JobSpec spec, s_.decoders.spec(version.spec));
-    TM_ASSIGN_OR_RETURN(Schedule schedule, Schedule::Compile(spec.schedule));
-    versions.push_back({version.valid_from, std::make_shared<const Schedule>(std::move(schedule))});
-    job.spec = std::move(spec);
+namespace {
+
+// Whether it is the calendar that lets nothing be due any more: without it there would be fires.
+bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
+  const ScheduleSpec& spec = schedule.spec();
+  if (schedule.calendar() == nullptr || (spec.end_at.has_value() && *spec.end_at <= now)) {
+    return false;
   }
-  if (versions.empty()) return absl::InternalError("the job has no version");
-  job.timeline = Timeline(std::move(versions));
+  if (spec.kind == ScheduleSpec::Kind::kEvery) return true;
+  return spec.kind == ScheduleSpec::Kind::kCron &&
+         schedule.cron().Next(now, schedule.zone()).has_value();
+}
+
+}  // namespace
+
+absl::Status Jobs::Compile(JobState& job) {
+  std::vector<DefinitionVersion> versions;
+  for (const JobRow::Version& version : job.row.versions) {
+    absl::StatusOr<JobSpec> spec = s_.decoders.spec(version.spec);
+    if (!spec.ok()) {
+      // An old one that nobody can read any more must not stop the one that mended it.
+      if (&version == &job.row.versions.back()) return spec.status();
+      continue;
+    }
+    versions.push_back({version.valid_from, spec->schedule});
+    job.spec = *std::move(spec);
+  }
+  TM_ASSIGN_OR_RETURN(job.timeline, BuildTimeline(versions, job.row.calendars.get()));
   return absl::OkStatus();
 }
 
@@ -70,6 +88,44 @@ void Jobs::Forget(int64_t job_id) { s_.jobs.erase(job_id); }
 void Jobs::Arm(JobState& job, absl::Time after) {
   job.next = job.timeline.Next(after);
   if (job.next.has_value()) s_.fires.Add(job.next->fire_time, job.row.job_id);
+  MarkFinished(job);
+}
+
+void Jobs::MarkFinished(JobState& job) {
+  const Schedule& schedule = job.timeline.current();
+  const bool finished =
+      !job.next.has_value() && schedule.spec().kind != ScheduleSpec::Kind::kManual;
+  if (finished != job.row.finished) {
+    job.row.finished = finished;
+    JobUpdate update;
+    update.job_id = job.row.job_id;
+    update.finished = finished;
+    s_.flush.jobs.push_back(std::move(update));
+    s_.Say(LogLine::Level::kInfo, finished ? "job finished" : "job goes on",
+           {{"job", job.row.name}});
+  }
+  const bool ran_out = finished && CalendarRanOut(schedule, s_.now.lo);
+  if (ran_out == job.told_calendar) return;
+  job.told_calendar = ran_out;
+  const std::string prefix = "calendar_ended/" + std::to_string(job.row.job_id) + "/";
+  if (!ran_out) {
+    s_.flush.resolves.push_back({prefix});
+    return;
+  }
+  const std::string& name = schedule.calendar()->name();
+  AlertRaise alert;
+  alert.alert_id = s_.NewId();
+  alert.dedup_key = prefix + std::to_string(schedule.calendar()->version());
+  alert.kind = "calendar_ended";
+  alert.severity = "critical";
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  alert.summary =
+      job.row.name + " is never due again: its calendar " + name + " has no date left for it";
+  alert.detail =
+      "Import the next dates: tidemark calendar import FILE; or apply the job without "
+      "the calendar: tidemark job apply -f FILE";
+  s_.flush.alerts.push_back(std::move(alert));
 }
 
 void Jobs::FireDue() {
@@ -105,16 +161,11 @@ void Jobs::LaunchFires(JobState& job) {
     SkipRange(job, skip.from, skip.to, skip.fires, skip.reason);
   }
   for (const FirePlan::Launch& launch : plan.launch) {
-    const absl::Time fire = launch.occurrence.fire_time;
-    if (job.runs.size() >= static_cast<size_t>(job.spec.blocking.queue) + 1) {
-      SkipRange(job, fire, fire, 1, "queue_full");
-      continue;
-    }
     RunRequest request;
     request.occurrence = launch.occurrence;
-    request.key = FireKey(job.row.job_id, fire);
+    request.key = FireKey(job.row.job_id, launch.occurrence.fire_time);
     request.trigger = launch.trigger;
-    s_.run_part->Open(job, request);
+    s_.run_part->Launch(job, request);
   }
 }
 

@@ -26,6 +26,8 @@ class Jobs {
 
  private:
   absl::Status Compile(JobState& job);
+  // Records whether anything is left to fire; tells people when a calendar is why not.
+  void MarkFinished(JobState& job);
   void SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_t fires,
                  const std::string& reason);
 

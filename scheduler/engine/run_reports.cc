@@ -15,7 +15,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
                     (report.registration == 0 || report.registration == run->row.registration) &&
                     !run->row.executor_id.empty();
   if (!ours) {
-    NoteLate(stream, report, run);
+    NoteLate(stream, report);
     return;
   }
   run->contact = std::max(run->contact, received);
@@ -33,7 +33,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
   }
 }
 
-void Runs::NoteLate(StreamId stream, const RunReport& report, const LiveRun* run) {
+void Runs::NoteLate(StreamId stream, const RunReport& report) {
   // Acknowledged, so that it leaves the spool; it never changes state.
   const bool final = std::holds_alternative<FinishedReport>(report.event) ||
                      std::holds_alternative<RefusedReport>(report.event);
@@ -44,10 +44,11 @@ void Runs::NoteLate(StreamId stream, const RunReport& report, const LiveRun* run
          {{"run_id", report.attempt.run_id},
           {"attempt", std::to_string(report.attempt.attempt)},
           {"outcome", std::string(Name(finished->result.outcome))}});
-  // A run that is not live ended, most likely with this very report: only a run that went on with
-  // another attempt makes a late success a fact that a person must know.
-  if (run != nullptr && finished->result.outcome == Outcome::kSucceeded) {
-    alerts::LateSuccess(s_, report, &run->row);
+  // Most late reports repeat what is committed already; one of an attempt that was given up is a
+  // fact that a person must know.
+  const auto given_up = s_.given_up.find(report.attempt);
+  if (given_up != s_.given_up.end() && finished->result.outcome == Outcome::kSucceeded) {
+    alerts::LateSuccess(s_, report, given_up->second);
   }
 }
 
@@ -130,6 +131,12 @@ void Runs::RecordAttempt(const LiveRun& run, Outcome outcome, const std::string&
   s_.flush.attempts.push_back(std::move(end));
 }
 
+void Runs::GiveUp(const ActiveRun& run) {
+  constexpr size_t kRemembered = 10000;
+  if (s_.given_up.size() >= kRemembered) s_.given_up.erase(s_.given_up.begin());  // the oldest run
+  s_.given_up[{run.run_id, run.attempt}] = run;
+}
+
 void Runs::AcknowledgeOnCommit(const LiveRun& run) {
   s_.OnCommit([this, ref = AttemptRef{run.row.run_id, run.row.attempt},
                executor = run.row.executor_id](const FlushResult&) {
@@ -145,6 +152,7 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   RecordAttempt(run, outcome, result.message);
   AcknowledgeOnCommit(run);
+  if (outcome == Outcome::kLost) GiveUp(run.row);
   if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
     session->runs.erase(run.row.run_id);
   }

@@ -316,6 +316,14 @@ void Runs::Cancel(LiveRun& run, const std::string& actor, const std::string& rea
   }
 }
 
+bool Runs::Release(LiveRun& run, const std::string& actor, const std::string& reason) {
+  if (run.phase != RunPhase::kSent && run.phase != RunPhase::kRunning) return false;
+  AttemptResult result;
+  result.message = "released by " + actor + (reason.empty() ? "" : ": " + reason);
+  EndAttempt(run, {.sent = true, .forced = true}, Outcome::kLost, result);
+  return true;
+}
+
 void Runs::Drop(const std::string& run_id) {
   LiveRun* run = s_.FindRun(run_id);
   if (run == nullptr) return;

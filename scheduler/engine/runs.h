@@ -54,6 +54,9 @@ class Runs {
   void Cancel(LiveRun& run, const std::string& actor, const std::string& reason,
               const std::string& command_id);
 
+  // An operator vouches that the attempt does not run any more. False when there is none.
+  bool Release(LiveRun& run, const std::string& actor, const std::string& reason);
+
   void TimersDue();
   void WriteProgress();
 
@@ -71,7 +74,7 @@ class Runs {
   void OnRefused(LiveRun& run, const RefusedReport& refused);
   void OnStarted(LiveRun& run);
   void OnProgress(LiveRun& run, const ProgressReport& progress);
-  void NoteLate(StreamId stream, const RunReport& report, const LiveRun* run);
+  void NoteLate(StreamId stream, const RunReport& report);
 
   // Ends the attempt, if `facts` release it: the one way to another attempt or to the run's end.
   void EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
@@ -80,6 +83,7 @@ class Runs {
   void Close(LiveRun& run, const Verdict& verdict, const AttemptResult& result);
   void OnClosed(const std::string& run_id, const FlushResult& result);
   void OnOpened(const std::string& run_id, const FlushResult& result);
+  void GiveUp(const ActiveRun& run);
   void AcknowledgeOnCommit(const LiveRun& run);
   void AnswerCancels(LiveRun& run, bool confirmed);
 

@@ -19,7 +19,7 @@ const HandlerInfo* FindHandler(const ExecutorSession& session, const std::string
 }  // namespace
 
 bool Sessions::Up(const ExecutorSession& session) const {
-  return session.connected && session.registration != 0 && !session.draining &&
+  return session.connected && session.registration != 0 && !session.draining && !session.drained &&
          s_.now.mono - session.last_beat < s_.times.lease;
 }
 

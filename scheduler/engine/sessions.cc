@@ -148,6 +148,7 @@ void Sessions::OnRegistered(const std::string& executor_id, StreamId stream,
     return;
   }
   entry.waiting->registration = found->registration;
+  entry.waiting->drained = found->drained;
   Welcome(entry, found->kind == ExecutorRegistered::Kind::kNew);
 }
 
@@ -241,6 +242,17 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
   if (came_free) s_.run_part->AdvanceApp(session.hello.app);
 }
 
+void Sessions::Drain(const std::string& executor_id, bool drained) {
+  ExecutorState row;
+  row.executor_id = executor_id;
+  row.drained = drained;
+  s_.flush.executors.push_back(std::move(row));
+  const auto it = s_.executors.find(executor_id);
+  if (it == s_.executors.end() || !it->second.current) return;
+  it->second.current->drained = drained;
+  if (!drained) s_.run_part->AdvanceApp(it->second.current->hello.app);
+}
+
 void Sessions::OnClosed(StreamId stream) {
   const auto it = s_.streams.find(stream);
   if (it == s_.streams.end()) return;
@@ -271,9 +283,10 @@ void Sessions::Sweep() {
 
 void Sessions::WriteState(const ExecutorSession& session, const std::string& state) {
   std::erase_if(s_.flush.executors, [&](const ExecutorState& row) {
-    return row.executor_id == session.hello.executor_id;
+    return row.executor_id == session.hello.executor_id && !row.drained.has_value();
   });
-  s_.flush.executors.push_back({session.hello.executor_id, session.registration, state});
+  s_.flush.executors.push_back(
+      {session.hello.executor_id, session.registration, state, std::nullopt});
 }
 
 }  // namespace tidemark

@@ -54,6 +54,7 @@ struct JobState {
   bool late = false;         // had unsettled dates when last looked at
   std::string told_blocked;  // alert keys already raised in this term
   std::string told_held;
+  bool told_calendar = false;
 
   bool dated() const { return error.empty() && timeline.dated(); }
   bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
@@ -92,7 +93,8 @@ struct ExecutorSession {
   Hello hello;
   int64_t registration = 0;  // 0: not welcomed yet
   bool connected = true;
-  bool draining = false;
+  bool draining = false;     // the process leaves
+  bool drained = false;      // an operator said so
   bool registering = false;  // its row is being written
   bool lost = false;         // silent for a lease, and said so in its row
   absl::Duration last_beat;
@@ -138,6 +140,8 @@ struct State {
   std::map<std::string, ExecutorEntry> executors;        // by executor_id
   std::unordered_map<StreamId, std::string> streams;     // to executor_id
   std::map<std::string, std::set<std::string>> waiting;  // app → runs in kWaiting
+  // Attempts that were judged lost: a success of one of them is a fact that a person must know.
+  std::map<AttemptRef, ActiveRun> given_up;
 
   TimerQueue<absl::Time, int64_t> fires;               // job_id
   TimerQueue<absl::Duration, std::string> run_timers;  // run_id

@@ -41,6 +41,7 @@ absl::StatusOr<Facts> LockRows(SqlTransaction& transaction, const SqlParam& ids)
     f.app = rows.Text(i, 1);
     f.registration = rows.Int(i, 2);
     f.incarnation = rows.Text(i, 3);
+    f.drained = rows.Bool(i, 4);
   }
   TM_ASSIGN_OR_RETURN(const SqlRows known, transaction.Run(sql::kKnownIncarnations, {ids}));
   for (int i = 0; i < known.size(); ++i) {
@@ -75,6 +76,7 @@ ExecutorRegistered Decide(const ExecutorRegister& request, const ExecutorFacts& 
   ExecutorRegistered answer;
   answer.session = request.session;
   answer.registration = facts.registration;
+  answer.drained = facts.drained;
   if (facts.registration > 0 && facts.app != request.app) {
     answer.kind = Kind::kOtherApp;
     answer.app = facts.app;

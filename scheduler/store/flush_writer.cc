@@ -21,11 +21,12 @@ absl::Status BumpFlush(SqlTransaction& transaction, const Owner& owner, uint64_t
 }
 
 absl::Status WriteExecutorStates(SqlTransaction& transaction, const Flush& flush) {
-  const auto key = [](const ExecutorState& s) { return std::pair(s.executor_id, s.registration); };
+  const auto key = [](const ExecutorState& s) { return s.executor_id; };
   for (const auto& states : UniqueBatches(flush.executors, key)) {
-    Batch batch(3);
+    Batch batch(4);
     for (const ExecutorState* s : states) {
       batch.Add(Exact(s->executor_id)).Put(s->registration).Add(Exact(s->state));
+      batch.Put(s->drained);
     }
     TM_RETURN_IF_ERROR(transaction.Run(sql::kUpdateExecutors, std::move(batch).Take()).status());
   }

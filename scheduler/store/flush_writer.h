@@ -48,6 +48,7 @@ struct ExecutorFacts {
   int64_t registration = 0;              // the highest given out; 0: none yet
   std::string incarnation;               // that has it
   std::map<std::string, int64_t> known;  // every incarnation that ever registered
+  bool drained = false;
 };
 // Which registration a process gets (design: of one executor_id only the highest may act).
 ExecutorRegistered Decide(const ExecutorRegister& request, const ExecutorFacts& facts);

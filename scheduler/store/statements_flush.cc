@@ -27,7 +27,7 @@ ORDER BY i.executor_id
 ON CONFLICT (executor_id) DO NOTHING)sql";
 
 const std::string_view kLockExecutors = R"sql(
-SELECT executor_id, app, registration, incarnation
+SELECT executor_id, app, registration, incarnation, drained
 FROM executor WHERE executor_id = ANY ($1::text[])
 ORDER BY executor_id FOR UPDATE)sql";
 
@@ -282,9 +282,13 @@ SELECT job_name, biz_date, status, finished_at, job_id, run_id, result_rows, res
 FROM gone)sql";
 
 const std::string_view kUpdateExecutors = R"sql(
-UPDATE executor e SET state = i.state, last_seen = tidemark_now()
-FROM unnest($1::text[], $2::bigint[], $3::text[]) AS i (executor_id, registration, state)
-WHERE e.executor_id = i.executor_id AND e.registration = i.registration)sql";
+UPDATE executor e
+SET state = coalesce(nullif(i.state, ''), e.state), drained = coalesce(i.drained, e.drained),
+    last_seen = CASE WHEN i.state = '' THEN e.last_seen ELSE tidemark_now() END
+FROM unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[])
+  AS i (executor_id, registration, state, drained)
+WHERE e.executor_id = i.executor_id
+  AND (e.registration = i.registration OR i.drained IS NOT NULL))sql";
 
 // The key includes the run or episode, so a second raising of an open alert is the same one. What
 // was resolved and comes again is told again.

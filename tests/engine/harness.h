@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ struct MemoryStore {
   std::vector<SkippedRange> skipped;
   std::map<std::pair<int64_t, absl::CivilDay>, Watermark> watermarks;
   std::map<std::string, std::pair<int64_t, std::string>> executors;  // registration, incarnation
+  std::set<std::string> drained;                                     // executor ids
   std::map<std::string, int64_t> incarnations;                       // id/incarnation
   std::map<std::string, AlertRaise> alerts;                          // open ones, by key
   std::vector<AlertRaise> all_alerts;

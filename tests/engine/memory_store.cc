@@ -33,6 +33,11 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   }
   for (const SkippedRange& range : flush.skipped) skipped.push_back(range);
   for (const JobUpdate& update : flush.jobs) UpdateJob(update);
+  for (const ExecutorState& row : flush.executors) {
+    if (!row.drained.has_value()) continue;
+    if (*row.drained) drained.insert(row.executor_id);
+    if (!*row.drained) drained.erase(row.executor_id);
+  }
   for (const AlertRaise& alert : flush.alerts) {
     if (alerts.try_emplace(alert.dedup_key, alert).second) all_alerts.push_back(alert);
   }
@@ -88,6 +93,7 @@ ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
     incarnations[key] = registration;
   }
   answer.registration = registration;
+  answer.drained = drained.contains(row.executor_id);
   return answer;
 }
 

@@ -348,5 +348,54 @@ TEST(RunLifeTest, NoExecutorAlertsAfterTheToleranceAndStartsWhenOneComes) {
   EXPECT_EQ(e1.triggers[0].attempt.attempt, 1);
 }
 
+TEST(RunLifeTest, LateSuccessAfterTheRunFailedIsTold) {
+  JobSpec spec = EngineHarness::DailyJob("recon", "2026-11-28");
+  spec.retry.max_lost = 1;
+  OneRun h(spec);
+  Executor& e1 = h.Start("e1");
+  const TriggerOrder first = e1.triggers[0];
+  h.Begin(e1, first);
+  h.Disconnect(e1);
+  h.Advance(absl::Minutes(6));
+  ASSERT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
+  h.Connect(e1);
+  h.Finish(e1, first, Outcome::kSucceeded);
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
+  EXPECT_TRUE(h.HasAlert("late_success"));
+}
+
+TEST(RunLifeTest, ARunThatMayStillBeRunningIsReleasedByAnOperatorOnly) {
+  OneRun h;
+  Executor& e1 = h.executors["e1"];
+  e1.interruptible = false;
+  h.Start("e1");
+  const std::string run_id = e1.triggers[0].attempt.run_id;
+  h.Begin(e1, e1.triggers[0]);
+  h.Disconnect(e1);
+  Executor& e2 = h.Start("e2");
+  h.Advance(absl::Hours(3));
+  ASSERT_TRUE(e2.triggers.empty());
+  const std::string order = h.Command(h.job, "release", {{"run_id", run_id}, {"reason", "dead"}});
+  EXPECT_EQ(h.Answer(order).code, absl::StatusCode::kOk);
+  ASSERT_EQ(e2.triggers.size(), 1U);
+  EXPECT_EQ(e2.triggers[0].attempt.attempt, 2);
+  h.Begin(e2, e2.triggers[0]);
+  h.Finish(e2, e2.triggers[0], Outcome::kSucceeded);
+  EXPECT_EQ(h.Answer(h.Command(h.job, "release", {{"run_id", run_id}})).code,
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(RunLifeTest, ADrainedExecutorGetsNothingEvenAfterItRestarted) {
+  OneRun h;
+  h.Command(0, "drain_executor", {{"executor_id", "e1"}});
+  Executor& e1 = h.Start("e1");
+  EXPECT_TRUE(e1.triggers.empty());
+  h.Disconnect(e1);
+  h.Start("e1", 2);
+  EXPECT_TRUE(e1.triggers.empty());
+  h.Command(0, "drain_executor", {{"executor_id", "e1"}, {"undo", "true"}});
+  EXPECT_EQ(e1.triggers.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tidemark

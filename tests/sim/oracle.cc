@@ -1,0 +1,66 @@
+#include "tests/sim/oracle.h"
+
+#include "common/time_text.h"
+
+namespace tidemark::sim {
+
+void Oracle::Blame(absl::Duration now, const std::string& what) {
+  violations_.push_back("at " + DurationText(now) + ": " + what);
+}
+
+void Oracle::Entered(absl::Duration now, const std::string& occurrence, const std::string& process,
+                     const std::string& attempt) {
+  ++entered_;
+  auto& inside = inside_[occurrence];
+  for (const auto& [other, where] : inside) {
+    Blame(now, occurrence + " entered twice at once: " + attempt + " in " + process + ", " + other +
+                   " in " + where);
+  }
+  inside[attempt] = process;
+}
+
+void Oracle::Left(absl::Duration, const std::string& occurrence, const std::string&,
+                  const std::string& attempt, bool succeeded) {
+  inside_[occurrence].erase(attempt);
+  if (succeeded) succeeded_.insert(occurrence);
+}
+
+void Oracle::Died(absl::Duration, const std::string& process) {
+  for (auto& [occurrence, inside] : inside_) {
+    std::erase_if(inside, [&](const auto& entry) { return entry.second == process; });
+  }
+}
+
+void Oracle::CheckOrder(absl::Duration now, const std::string& job,
+                        const std::vector<std::string>& before) {
+  for (const std::string& occurrence : before) {
+    if (!succeeded_.contains(occurrence)) {
+      Blame(now, job + " went on although " + occurrence + " never succeeded");
+      return;
+    }
+  }
+}
+
+void Oracle::CheckWatermarks(absl::Duration now, const MemoryStore& store) {
+  for (const auto& [key, mark] : store.watermarks) {
+    if (mark.status != "DONE") continue;
+    const auto job = store.jobs.find(key.first);
+    if (job == store.jobs.end()) continue;
+    const std::string occurrence = job->second.name + "/" + FormatDate(key.second);
+    if (!succeeded_.contains(occurrence)) Blame(now, occurrence + " is DONE, but never succeeded");
+  }
+}
+
+void Oracle::CheckSettled(absl::Duration now, const MemoryStore& store, int64_t job_id,
+                          const std::vector<absl::CivilDay>& due) {
+  for (const absl::CivilDay date : due) {
+    const auto it = store.watermarks.find({job_id, date});
+    const std::string status = it == store.watermarks.end() ? "no row" : it->second.status;
+    if (status != "DONE") {
+      Blame(now, "job " + std::to_string(job_id) + " " + FormatDate(date) +
+                     " is not settled: " + status);
+    }
+  }
+}
+
+}  // namespace tidemark::sim

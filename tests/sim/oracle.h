@@ -1,0 +1,51 @@
+// What must hold, judged from what the handlers did and what the store kept, never from what the
+// product says of itself.
+#ifndef TIDEMARK_TESTS_SIM_ORACLE_H_
+#define TIDEMARK_TESTS_SIM_ORACLE_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
+#include "tests/engine/harness.h"
+
+namespace tidemark::sim {
+
+class Oracle {
+ public:
+  // A handler is entered or left. `process`: which one, a new name for each start of an executor.
+  void Entered(absl::Duration now, const std::string& occurrence, const std::string& process,
+               const std::string& attempt);
+  void Left(absl::Duration now, const std::string& occurrence, const std::string& process,
+            const std::string& attempt, bool succeeded);
+  // The process is gone, and its handlers with it.
+  void Died(absl::Duration now, const std::string& process);
+
+  // Strict order: `date` may be entered only when all of `before` have succeeded some time.
+  void CheckOrder(absl::Duration now, const std::string& job,
+                  const std::vector<std::string>& before);
+  // No watermark is ahead of its runs.
+  void CheckWatermarks(absl::Duration now, const MemoryStore& store);
+  // Every one of `due` is DONE.
+  void CheckSettled(absl::Duration now, const MemoryStore& store, int64_t job_id,
+                    const std::vector<absl::CivilDay>& due);
+
+  const std::vector<std::string>& violations() const { return violations_; }
+  size_t entered() const { return entered_; }
+
+ private:
+  void Blame(absl::Duration now, const std::string& what);
+
+  std::map<std::string, std::map<std::string, std::string>>
+      inside_;  // occurrence → attempt → process
+  std::set<std::string> succeeded_;
+  std::vector<std::string> violations_;
+  size_t entered_ = 0;
+};
+
+}  // namespace tidemark::sim
+
+#endif  // TIDEMARK_TESTS_SIM_ORACLE_H_

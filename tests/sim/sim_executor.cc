@@ -1,0 +1,169 @@
+#include "tests/sim/sim_executor.h"
+
+#include <cmath>
+#include <utility>
+
+namespace tidemark::sim {
+namespace {
+
+std::string AttemptText(const exec::AttemptKey& key) {
+  return key.run_id + "#" + std::to_string(key.attempt);
+}
+
+}  // namespace
+
+SimExecutor::SimExecutor(std::string id, bool interruptible, EventQueue& queue, Random& random,
+                         Oracle& oracle, Outside outside)
+    : id_(std::move(id)),
+      interruptible_(interruptible),
+      queue_(queue),
+      random_(random),
+      oracle_(oracle),
+      outside_(std::move(outside)) {}
+
+exec::Moment SimExecutor::Now() const { return {queue_.now(), absl::UnixEpoch() + queue_.now()}; }
+
+void SimExecutor::Start() {
+  ++incarnation_;
+  exec::CoreOptions options;
+  options.executor_id = id_;
+  options.app = "app";
+  options.incarnation = NewUuid(absl::UnixEpoch() + queue_.now(), random_);
+  options.host = id_ + "." + std::to_string(incarnation_);
+  options.capacity = 4;
+  options.handlers = {{"work", interruptible_, 0}};
+  std::vector<exec::SpooledResult> spooled;
+  for (const auto& [key, result] : spool_) spooled.push_back(result);
+  core_ = std::make_unique<exec::SessionCore>(options, std::move(spooled), Now());
+  tick_at_ = absl::InfiniteDuration();
+  outside_.dial(*this);
+  Pump();
+}
+
+void SimExecutor::Kill() {
+  if (!alive()) return;
+  oracle_.Died(queue_.now(), id_ + "." + std::to_string(incarnation_));
+  running_.clear();
+  core_.reset();
+  link_.reset();
+  outside_.close(*this);
+}
+
+void SimExecutor::LinkOpened() {
+  link_ = ++last_link_;
+  core_->OnLinkOpened(*link_, Now());
+  Pump();
+}
+
+void SimExecutor::LinkClosed() {
+  if (!alive() || !link_.has_value()) return;
+  core_->OnLinkClosed(*link_, Now());
+  link_.reset();
+  Pump();
+  outside_.dial(*this);
+}
+
+void SimExecutor::Receive(const v1::SchedulerMessage& message) {
+  if (!alive() || !link_.has_value()) return;
+  core_->OnMessage(*link_, message, Now());
+  Pump();
+}
+
+void SimExecutor::Pump() {
+  while (alive()) {
+    std::vector<exec::Effect> effects = core_->TakeEffects(Now());
+    if (effects.empty()) break;
+    for (exec::Effect& effect : effects) {
+      if (!alive()) return;
+      Carry(std::move(effect));
+    }
+  }
+  PlanTick();
+}
+
+void SimExecutor::PlanTick() {
+  if (!alive()) return;
+  const absl::Duration next = core_->NextWake();
+  if (next >= tick_at_ && tick_at_ > queue_.now()) return;
+  if (next == absl::InfiniteDuration()) return;
+  tick_at_ = std::max(next, queue_.now());
+  queue_.At(tick_at_, [this, at = tick_at_, incarnation = incarnation_] {
+    if (!alive() || incarnation != incarnation_ || at != tick_at_) return;
+    tick_at_ = absl::InfiniteDuration();
+    core_->OnTick(Now());
+    Pump();
+  });
+}
+
+void SimExecutor::Carry(exec::Effect effect) {
+  if (auto* send = std::get_if<exec::SendEffect>(&effect)) {
+    if (!link_.has_value() || send->link != *link_) return;
+    core_->OnWritten(send->link, send->bytes);
+    outside_.send(*this, send->message);
+  } else if (std::holds_alternative<exec::CloseEffect>(effect)) {
+    if (link_.has_value()) {
+      outside_.close(*this);
+      LinkClosed();
+    }
+  } else if (auto* start = std::get_if<exec::StartEffect>(&effect)) {
+    Enter(*start);
+  } else if (auto* cancel = std::get_if<exec::CancelEffect>(&effect)) {
+    OnCancel(cancel->key);
+  } else if (std::holds_alternative<exec::AbortEffect>(effect) ||
+             std::holds_alternative<exec::LeaveEffect>(effect)) {
+    Kill();
+    queue_.After(absl::Seconds(10), [this] {
+      if (!alive()) Start();
+    });
+  } else if (auto* write = std::get_if<exec::SpoolWriteEffect>(&effect)) {
+    spool_[write->key] = {write->report, false};
+  } else if (auto* ack = std::get_if<exec::SpoolAckEffect>(&effect)) {
+    if (spool_.contains(ack->key)) spool_[ack->key].acknowledged = true;
+  } else if (auto* gone = std::get_if<exec::SpoolDeleteEffect>(&effect)) {
+    spool_.erase(gone->key);
+  }
+}
+
+void SimExecutor::Enter(const exec::StartEffect& start) {
+  Running& run = running_[start.key];
+  run.occurrence = start.trigger->batch_id();
+  outside_.entering(*start.trigger);
+  oracle_.Entered(queue_.now(), run.occurrence, id_ + "." + std::to_string(incarnation_),
+                  AttemptText(start.key));
+  core_->OnEntered(start.key, Now());
+  const double luck = random_.Uniform();
+  using Kind = exec::HandlerResult::Kind;
+  const Kind kind = luck < odds.fails                  ? Kind::kFailed
+                    : luck < odds.fails + odds.retries ? Kind::kRetry
+                                                       : Kind::kSucceeded;
+  const absl::Duration takes = odds.mean * -std::log(1 - random_.Uniform());
+  queue_.After(takes, [this, key = start.key, kind, incarnation = incarnation_] {
+    if (incarnation == incarnation_) Finish(key, kind);
+  });
+}
+
+void SimExecutor::OnCancel(const exec::AttemptKey& key) {
+  const auto it = running_.find(key);
+  if (it == running_.end()) return;
+  it->second.cancelled = true;
+  if (!interruptible_ && random_.Uniform() < odds.ignores_cancel) return;
+  queue_.After(absl::Seconds(20) * random_.Uniform(), [this, key, incarnation = incarnation_] {
+    if (incarnation == incarnation_) Finish(key, exec::HandlerResult::Kind::kStopped);
+  });
+}
+
+void SimExecutor::Finish(const exec::AttemptKey& key, exec::HandlerResult::Kind kind) {
+  const auto it = running_.find(key);
+  if (!alive() || it == running_.end()) return;
+  const bool succeeded = kind == exec::HandlerResult::Kind::kSucceeded;
+  oracle_.Left(queue_.now(), it->second.occurrence, id_, AttemptText(key), succeeded);
+  running_.erase(it);
+  exec::HandlerResult result;
+  result.kind = kind;
+  result.rows = 1;
+  result.digest = "d";
+  core_->OnFinished(key, result, Now());
+  Pump();
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,88 @@
+// An executor in the simulation: the real session core, with handlers, a spool and streams that
+// the simulation plays.
+#ifndef TIDEMARK_TESTS_SIM_SIM_EXECUTOR_H_
+#define TIDEMARK_TESTS_SIM_SIM_EXECUTOR_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/id.h"
+#include "executor/src/session_core.h"
+#include "tests/sim/event_queue.h"
+#include "tests/sim/oracle.h"
+
+namespace tidemark::sim {
+
+// How handlers behave, and what may go wrong with them.
+struct HandlerOdds {
+  double fails = 0;  // for good
+  double retries = 0;
+  double ignores_cancel = 0;  // of handlers that are not interruptible
+  absl::Duration mean = absl::Seconds(20);
+};
+
+class SimExecutor {
+ public:
+  struct Outside {
+    // A stream is wanted (again).
+    std::function<void(SimExecutor&)> dial;
+    std::function<void(SimExecutor&, const v1::ExecutorMessage&)> send;
+    std::function<void(SimExecutor&)> close;
+    // A handler is about to be entered.
+    std::function<void(const v1::Trigger&)> entering;
+  };
+
+  SimExecutor(std::string id, bool interruptible, EventQueue& queue, Random& random, Oracle& oracle,
+              Outside outside);
+
+  void Start();  // a new process: a new incarnation, the spool as the last one left it
+  void Kill();
+  bool alive() const { return core_ != nullptr; }
+
+  // What the network tells.
+  void LinkOpened();
+  void LinkClosed();
+  void Receive(const v1::SchedulerMessage& message);
+  bool linked() const { return link_.has_value(); }
+
+  const std::string& id() const { return id_; }
+  HandlerOdds odds;
+
+ private:
+  struct Running {
+    std::string occurrence;
+    bool cancelled = false;
+    int generation = 0;
+  };
+
+  exec::Moment Now() const;
+  void Pump();
+  void Carry(exec::Effect effect);
+  void Enter(const exec::StartEffect& start);
+  void Finish(const exec::AttemptKey& key, exec::HandlerResult::Kind kind);
+  void OnCancel(const exec::AttemptKey& key);
+  void PlanTick();
+
+  const std::string id_;
+  const bool interruptible_;
+  EventQueue& queue_;
+  Random& random_;
+  Oracle& oracle_;
+  const Outside outside_;
+
+  int incarnation_ = 0;
+  std::unique_ptr<exec::SessionCore> core_;
+  std::optional<exec::LinkId> link_;
+  exec::LinkId last_link_ = 0;
+  std::map<exec::AttemptKey, Running> running_;
+  std::map<exec::AttemptKey, exec::SpooledResult> spool_;
+  absl::Duration tick_at_ = absl::InfiniteDuration();
+};
+
+}  // namespace tidemark::sim
+
+#endif  // TIDEMARK_TESTS_SIM_SIM_EXECUTOR_H_

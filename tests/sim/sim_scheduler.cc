@@ -1,0 +1,121 @@
+#include "tests/sim/sim_scheduler.h"
+
+#include <utility>
+
+namespace tidemark::sim {
+
+SimScheduler::SimScheduler(absl::Time start, EventQueue& queue, Random& random, MemoryStore& store,
+                           Decoders decoders, Outside outside)
+    : start_(start),
+      begin_(queue.now()),
+      queue_(queue),
+      random_(random),
+      store_(store),
+      decoders_(std::move(decoders)),
+      outside_(std::move(outside)) {}
+
+void SimScheduler::Start() {
+  // The fence: an open transaction of the old owner commits or dies before the load.
+  if (in_flight_ && !in_flight_->settled) {
+    in_flight_->settled = true;
+    if (random_.Uniform() < doubt) store_.Apply(in_flight_->flush);
+  }
+  in_flight_.reset();
+  alive_ = true;
+  ++life_;
+  ++epoch_;
+  engine_ = std::make_unique<Engine>(decoders_, random_);
+  tick_at_ = absl::InfiniteDuration();
+  Snapshot snapshot = store_.Load();
+  for (int shard = 0; shard < kShards; ++shard) snapshot.shards[shard] = {1, epoch_};
+  engine_->TermStarted(Now(), std::move(snapshot));
+  Pump();
+}
+
+void SimScheduler::Kill() {
+  alive_ = false;
+  ++life_;
+  engine_.reset();
+}
+
+void SimScheduler::Receive(StreamId stream, const ExecutorMessage& message) {
+  if (!alive_) return;
+  engine_->Received(Now(), stream, message, queue_.now());
+  Pump();
+}
+
+void SimScheduler::Closed(StreamId stream) {
+  if (!alive_) return;
+  engine_->StreamClosed(Now(), stream);
+  Pump();
+}
+
+std::string SimScheduler::Order(int64_t job_id, const std::string& kind,
+                                std::map<std::string, std::string> args) {
+  Command command;
+  command.command_id = "order" + std::to_string(++orders_);
+  command.job_id = job_id;
+  command.kind = kind;
+  command.args = std::move(args);
+  command.actor = "simulation";
+  if (alive_) {
+    engine_->CommandsArrived(Now(), {command});
+    Pump();
+  }
+  return command.command_id;
+}
+
+void SimScheduler::Pump() {
+  for (Effects effects = engine_->TakeEffects(); !effects.empty();
+       effects = engine_->TakeEffects()) {
+    Carry(std::move(effects));
+  }
+  PlanTick();
+}
+
+void SimScheduler::Carry(Effects effects) {
+  for (const Outbound& message : effects.messages) outside_.send(message);
+  for (const StreamId stream : effects.close) outside_.close(stream);
+  if (effects.flush.has_value()) {
+    in_flight_ = std::make_shared<Pending>(Pending{*std::move(effects.flush)});
+    queue_.After(slowness * random_.Uniform(), [this, pending = in_flight_] { Commit(pending); });
+  }
+  for (LedgerQuery& query : effects.queries) {
+    queue_.After(slowness * random_.Uniform(), [this, query = std::move(query), life = life_] {
+      // Read at this moment; the answer is on its way for a while.
+      queue_.After(slowness * random_.Uniform(), [this, result = store_.Answer(query), life] {
+        if (!alive_ || life != life_) return;
+        engine_->Ledger(Now(), result);
+        Pump();
+      });
+    });
+  }
+}
+
+void SimScheduler::Commit(const std::shared_ptr<Pending>& pending) {
+  if (pending->settled) return;
+  pending->settled = true;
+  // A node that died meanwhile may have got its COMMIT through, or not.
+  if (!alive_ && random_.Uniform() >= doubt) return;
+  const FlushResult result = store_.Apply(pending->flush);
+  queue_.After(slowness * random_.Uniform(), [this, result, life = life_] {
+    if (!alive_ || life != life_) return;
+    engine_->Flushed(Now(), result);
+    Pump();
+  });
+}
+
+void SimScheduler::PlanTick() {
+  const absl::Duration next = std::max(engine_->NextWake(Now()), queue_.now());
+  if (next == absl::InfiniteDuration()) return;
+  if (next >= tick_at_ && tick_at_ > queue_.now()) return;
+  tick_at_ = next;
+  queue_.At(tick_at_, [this, at = tick_at_, life = life_] {
+    if (!alive_ || life != life_ || at != tick_at_) return;
+    tick_at_ = absl::InfiniteDuration();
+    engine_->Tick(Now());
+    Pump();
+  });
+}
+
+}  // namespace tidemark::sim
