@@ -13,7 +13,8 @@ namespace {
 
 absl::Status Wrong(const std::string& what) {
   return absl::InvalidArgumentError("redis address: " + what +
-                                    "; write host:port, unix:/path or "
+                                    "; write host:port, "
+                                    "unix://[[user]:password@]/path[?db=0&timeout=1s] or "
                                     "redis://[[user]:password@]host[:port][/db]"
                                     "[?connect_timeout=1s&timeout=1s]");
 }
@@ -65,6 +66,13 @@ absl::Status ReadDuration(std::string_view value, absl::Duration* out) {
   return absl::OkStatus();
 }
 
+absl::Status ReadDb(std::string_view value, RedisAddress* out) {
+  const auto number = Number(value, 0, 1 << 20);
+  if (!number) return Wrong("the database is not a number");
+  out->db = *number;
+  return absl::OkStatus();
+}
+
 absl::Status ReadQuery(std::string_view query, RedisAddress* out) {
   while (!query.empty()) {
     const std::string_view item = query.substr(0, query.find('&'));
@@ -77,8 +85,10 @@ absl::Status ReadQuery(std::string_view query, RedisAddress* out) {
       TM_RETURN_IF_ERROR(ReadDuration(value, &out->connect_timeout));
     } else if (key == "timeout") {
       TM_RETURN_IF_ERROR(ReadDuration(value, &out->timeout));
+    } else if (key == "db") {
+      TM_RETURN_IF_ERROR(ReadDb(value, out));
     } else {
-      return Wrong("after the ? only connect_timeout and timeout are known");
+      return Wrong("after the ? only db, connect_timeout and timeout are known");
     }
   }
   return absl::OkStatus();
@@ -106,6 +116,24 @@ absl::Status ReadHostPort(std::string_view text, RedisAddress* out) {
   return absl::OkStatus();
 }
 
+// `text` is what comes after "unix:".
+absl::Status ReadSocket(std::string_view text, RedisAddress* out) {
+  if (text.starts_with("//")) text.remove_prefix(2);
+  // A path may have an @ of its own.
+  if (const size_t at = text.rfind("@/"); at != std::string_view::npos && text[0] != '/') {
+    TM_RETURN_IF_ERROR(ReadCredentials(text.substr(0, at), out));
+    text.remove_prefix(at + 1);
+  }
+  if (const size_t question = text.find('?'); question != std::string_view::npos) {
+    TM_RETURN_IF_ERROR(ReadQuery(text.substr(question + 1), out));
+    text = text.substr(0, question);
+  }
+  if (!text.starts_with('/')) return Wrong("the path after unix: must be absolute");
+  if (text.size() > 107) return Wrong("the path after unix: is longer than 107 bytes");
+  out->socket = text;
+  return absl::OkStatus();
+}
+
 absl::Status ReadUrl(std::string_view text, RedisAddress* out) {
   // The last @: a password may have been written with a raw @, / or ?.
   const size_t at = text.rfind('@');
@@ -119,9 +147,7 @@ absl::Status ReadUrl(std::string_view text, RedisAddress* out) {
   }
   if (const size_t slash = text.find('/'); slash != std::string_view::npos) {
     if (const std::string_view db = text.substr(slash + 1); !db.empty()) {
-      const auto number = Number(db, 0, 1 << 20);
-      if (!number) return Wrong("the database after the / is not a number");
-      out->db = *number;
+      TM_RETURN_IF_ERROR(ReadDb(db, out));
     }
     text = text.substr(0, slash);
   }
@@ -131,7 +157,8 @@ absl::Status ReadUrl(std::string_view text, RedisAddress* out) {
 }  // namespace
 
 std::string RedisAddress::Text() const {
-  if (!socket.empty()) return "unix:" + EscapeControl(socket);
+  if (!socket.empty())
+    return "unix:" + EscapeControl(socket) + (db == 0 ? "" : "?db=" + std::to_string(db));
   const bool v6 = host.find(':') != std::string::npos;
   return EscapeControl(v6 ? "[" + host + "]" : host) + ":" + std::to_string(port) +
          (db == 0 ? "" : "/" + std::to_string(db));
@@ -146,9 +173,7 @@ absl::StatusOr<RedisAddress> ParseRedisAddress(std::string_view text) {
   if (text.starts_with("redis://")) {
     TM_RETURN_IF_ERROR(ReadUrl(text.substr(8), &out));
   } else if (text.starts_with("unix:")) {
-    out.socket = text.substr(5);
-    if (!out.socket.starts_with('/')) return Wrong("the path after unix: must be absolute");
-    if (out.socket.size() > 107) return Wrong("the path after unix: is longer than 107 bytes");
+    TM_RETURN_IF_ERROR(ReadSocket(text.substr(5), &out));
   } else if (text.find_first_of("@/?") != std::string_view::npos) {
     return Wrong("it has parts of a URL, but does not begin with redis://");
   } else {

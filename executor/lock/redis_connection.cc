@@ -48,7 +48,7 @@ std::string RedisConnection::Connect() {
   if (context_ == nullptr || context_->err != 0) {
     connect_error_ = "cannot connect: " + LastError();
   } else {
-    redisEnableKeepAlive(context_.get());
+    if (address_.socket.empty()) redisEnableKeepAlive(context_.get());
     redisSetTimeout(context_.get(), absl::ToTimeval(address_.timeout));
     connect_error_ = Greet();
   }

@@ -31,10 +31,11 @@ class LockDriver;  // internal
 }
 
 struct RedisLockOptions {
-  // "host:port", "[::1]:6379", "unix:/path/of/socket", or
-  // "redis://[[user]:password@]host[:port][/db][?connect_timeout=1s&timeout=1s]" with %-escapes in
-  // user and password. Both timeouts are 1 s by default; together they bound how long Acquire
-  // waits. User and password never appear in a log or an error.
+  // "host:port", "[::1]:6379",
+  // "redis://[[user]:password@]host[:port][/db][?connect_timeout=1s&timeout=1s]" or
+  // "unix:[//[user]:password@]/path/of/socket[?db=0&timeout=1s]", with %-escapes in user and
+  // password. Both timeouts are 1 s by default; together they bound how long Acquire waits. User
+  // and password never appear in a log or an error.
   std::string redis = "127.0.0.1:6379";
   // Who holds, for people who look at the key: the executor_id. It is the beginning of the key's
   // value; the rest is random. At most 64 bytes.
