@@ -92,6 +92,7 @@ std::vector<std::string> CommandHandler::EnvironmentFor(const Context& run) cons
   all["TIDEMARK_FENCING_TOKEN"] = run.fencing_token().ToText();
   all["TIDEMARK_PROGRESS_FD"] = std::to_string(kProgressFd);
   std::vector<std::string> out;
+  out.reserve(all.size());
   for (const auto& [name, value] : all) out.push_back(name + "=" + value);
   return out;
 }

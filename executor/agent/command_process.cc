@@ -116,6 +116,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name, const std::stri
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;

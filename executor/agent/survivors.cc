@@ -57,7 +57,7 @@ std::string BootId() {
 }
 
 bool HasRun(pid_t pid, const std::string& run_id) {
-  const std::string environment = "\0" + ReadAll("/proc/" + std::to_string(pid) + "/environ");
+  const std::string environment = ReadAll("/proc/" + std::to_string(pid) + "/environ");
   const std::string wanted = std::string("TIDEMARK_RUN_ID=") + run_id;
   for (size_t at = 0; at < environment.size();) {
     const size_t end = std::min(environment.find('\0', at), environment.size());
