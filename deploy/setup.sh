@@ -8,14 +8,14 @@ packages=(
   # building
   g++ cmake ninja-build ccache git pkg-config
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
-  libpqxx-dev libpq-dev libspdlog-dev libyaml-cpp-dev libcli11-dev
+  libpqxx-dev libpq-dev libspdlog-dev libyaml-cpp-dev libcli11-dev libhiredis-dev
   # tests, benchmarks; the sanitizer builds, clang-tidy and clang-format
   libgtest-dev libgmock-dev libbenchmark-dev
   clang-19 libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19
   # running: the private PostgreSQL of --dev, the zone rules
   postgresql-15 tzdata
-  # what the scripts and tests call: ps, python3, faketime
-  procps python3 faketime ca-certificates
+  # what the scripts and tests call: ps, python3, faketime, redis-server
+  procps python3 faketime redis-server ca-certificates
 )
 
 missing_packages() {
@@ -49,19 +49,36 @@ as_root() {
   fi
 }
 
-# Tells postgresql-common to make no cluster, while the packages are installed.
+# While the packages are installed, postgresql-common makes no cluster and no package starts a
+# service. Both files go again, so the machine's own habits stay what they were.
 no_cluster=/etc/postgresql-common/createcluster.d/tidemark-setup.conf
-allow_clusters() { as_root rm -f "$no_cluster"; }
-forbid_clusters() {
-  trap allow_clusters EXIT
+no_service=/usr/sbin/policy-rc.d
+made=()
+put_back() {
+  if [ ${#made[@]} -gt 0 ]; then as_root rm -f "${made[@]}"; fi
+}
+hold_back() {
+  trap put_back EXIT
   as_root mkdir -p "$(dirname "$no_cluster")"
+  made+=("$no_cluster")
   echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
+  if [ ! -e "$no_service" ]; then
+    made+=("$no_service")
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$no_service" >/dev/null
+    as_root chmod 755 "$no_service"
+  fi
+}
+
+# Redis is there for tests, which start one of their own: not at boot, if it is us who bring it.
+disable_redis() {
+  as_root deb-systemd-helper disable redis-server.service >/dev/null 2>&1 || true
+  as_root update-rc.d redis-server disable >/dev/null 2>&1 || true
 }
 
 install_packages() {
   local log
   log=$(mktemp)
-  forbid_clusters
+  hold_back
   if ! { as_root apt-get update &&
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } \
     >"$log" 2>&1; then
@@ -70,6 +87,7 @@ install_packages() {
       "see its message above (whole log: $log); check the network and /etc/apt, then run this again"
   fi
   rm -f "$log"
+  if [[ " $* " = *" redis-server "* ]]; then disable_redis; fi
 }
 
 mapfile -t missing < <(missing_packages)
