@@ -199,6 +199,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddJobCommands(app, cli);
   AddRunCommands(app, cli);
   AddListCommands(app, cli);
+  AddCalendarCommands(app, cli);
   AddCronCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -96,6 +96,7 @@ class Cli {
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
 void AddListCommands(CLI::App& app, Cli& cli);  // watermark, executor, alert, cluster
+void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
 
 // A verb below `noun`, with its examples under the help.

@@ -1,15 +1,13 @@
 // tidemark job …
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
 #include "scheduler/cli/cli.h"
 #include "scheduler/cli/job_file.h"
+#include "scheduler/cli/read_file.h"
 #include "scheduler/cli/run_watch.h"
 #include "scheduler/cli/table.h"
 
@@ -23,21 +21,17 @@ using Stub = Cli::Stub;
 struct ApplyOptions {
   std::string file;
   bool dry_run = false;
+  bool waive_gap = false;
+  bool fill_gap = false;
 };
 
-absl::StatusOr<std::string> ReadFile(Cli& cli, const std::string& name) {
-  if (name == "-") {
-    return std::string(std::istreambuf_iterator<char>(cli.in()), std::istreambuf_iterator<char>());
-  }
-  std::ifstream file(name, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return absl::NotFoundError(ToAbsl("cannot read '" + name + "'"));
-  }
-  return text.str();
-}
-
 std::string Quoted(const std::string& value) { return value.empty() ? "(default)" : value; }
+
+void PrintDates(Cli& cli, const std::string& what,
+                const google::protobuf::RepeatedPtrField<std::string>& dates) {
+  if (dates.empty()) return;
+  cli.out() << "  " << what << ": " << SafeText(Join({dates.begin(), dates.end()}, ", ")) << "\n";
+}
 
 void PrintApplied(Cli& cli, const v1::ApplyJobsResponse& response, bool dry_run) {
   for (const v1::AppliedJob& job : response.jobs()) {
@@ -56,6 +50,9 @@ void PrintApplied(Cli& cli, const v1::ApplyJobsResponse& response, bool dry_run)
                   << SafeText(Quoted(change.after())) << "\n";
       }
     }
+    PrintDates(cli, "given up (WAIVED)", job.waived_dates());
+    PrintDates(cli, "runs at its old time", job.filled_dates());
+    PrintDates(cli, "runs once, at its old time", job.kept_dates());
     for (const std::string& warning : job.warnings()) {
       cli.out() << "  warning: " << SafeText(warning) << "\n";
     }
@@ -63,7 +60,7 @@ void PrintApplied(Cli& cli, const v1::ApplyJobsResponse& response, bool dry_run)
 }
 
 int Apply(Cli& cli, const ApplyOptions& options) {
-  const absl::StatusOr<std::string> text = ReadFile(cli, options.file);
+  const absl::StatusOr<std::string> text = ReadFile(cli.in(), options.file);
   if (!text.ok()) {
     return cli.Fail(kExitUsage, Message(text.status()), "give a file that exists, or - for stdin");
   }
@@ -76,6 +73,8 @@ int Apply(Cli& cli, const ApplyOptions& options) {
   v1::ApplyJobsRequest request;
   *request.mutable_jobs() = {jobs->begin(), jobs->end()};
   request.set_dry_run(options.dry_run);
+  request.set_waive_gap(options.waive_gap);
+  request.set_fill_gap(options.fill_gap);
   request.set_actor(cli.actor());
   v1::ApplyJobsResponse response;
   if (const int code = cli.Call(&Stub::ApplyJobs, request, &response)) return code;
@@ -95,6 +94,10 @@ void AddApply(CLI::App* noun, Cli& cli) {
                            "  generate-jobs | tidemark job apply -f -");
   verb->add_option("-f,--file", options->file, "The job file; - is stdin")->required();
   verb->add_flag("--dry-run", options->dry_run, "Only print what would change");
+  CLI::Option* waive =
+      verb->add_flag("--waive-gap", options->waive_gap,
+                     "Dates that the edit of a schedule would lose become WAIVED, with your name");
+  verb->add_flag("--fill-gap", options->fill_gap, "… are run, at their old time")->excludes(waive);
   verb->callback([&cli, options] { cli.run = [&cli, options] { return Apply(cli, *options); }; });
 }
 
