@@ -42,8 +42,11 @@ absl::StatusOr<Answer> Evaluate(const CronOptions& options) {
     from = *given;
   }
   answer.warnings = CronWarnings(answer.cron, dialect, answer.zone, from);
+  // As a job with this expression would fire: at most once a local day is a dated job.
+  const Cron::Rule rule =
+      answer.cron.TimesPerDay() == 1 ? Cron::Rule::kFixed : Cron::Rule::kAsWritten;
   for (int i = 0; i < options.count; ++i) {
-    const std::optional<Fire> fire = answer.cron.Next(from, answer.zone);
+    const std::optional<Fire> fire = answer.cron.Next(from, answer.zone, rule);
     if (!fire) {
       answer.never = true;
       break;

@@ -90,7 +90,11 @@ class FieldReader {
     const std::string& text = node.Scalar();
     switch (field_.cpp_type()) {
       case FieldDescriptor::CPPTYPE_STRING:
-        reflection().SetString(&message_, &field_, text);
+        if (field_.is_repeated()) {
+          reflection().AddString(&message_, &field_, text);
+        } else {
+          reflection().SetString(&message_, &field_, text);
+        }
         break;
       case FieldDescriptor::CPPTYPE_BOOL:
         ReadBool(node, text);

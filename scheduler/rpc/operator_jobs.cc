@@ -221,10 +221,24 @@ absl::Status OperatorJobs::Judge(Draft* draft, GapChoice choice) {
     status = edit.status();
     if (edit.ok()) draft->edit = *std::move(edit);
   }
+  if (status.ok() && draft->current.has_value()) WarnOfSettled(draft);
   for (const absl::CivilDay day : draft->edit.waived) applied.add_waived_dates(FormatDate(day));
   for (const absl::CivilDay day : draft->edit.filled) applied.add_filled_dates(FormatDate(day));
   for (const absl::CivilDay day : draft->edit.kept) applied.add_kept_dates(FormatDate(day));
   return Annotate(status, "job '" + draft->spec.name + "'");
+}
+
+// A new time for a date that is settled: it is due again, and does not run again.
+void OperatorJobs::WarnOfSettled(Draft* draft) {
+  if (!draft->schedule->dated()) return;
+  const std::optional<Occurrence> next = draft->schedule->Next(draft->valid_from);
+  if (!next.has_value()) return;
+  for (const auto& [first, last] : draft->current->row.settled) {
+    if (next->biz_date < first || next->biz_date > last) continue;
+    draft->applied.add_warnings("schedule: the date of the next fire, " +
+                                FormatDate(next->biz_date) +
+                                ", is DONE or WAIVED already and does not run again.");
+  }
 }
 
 absl::Status OperatorJobs::AddWarnings(Draft* draft) {

@@ -48,6 +48,7 @@ class OperatorJobs {
   absl::Status UnknownCalendar(const std::string& name);
   absl::Status Compare(Draft* draft, GapChoice choice);
   absl::Status Judge(Draft* draft, GapChoice choice);
+  void WarnOfSettled(Draft* draft);
   absl::Status AddWarnings(Draft* draft);
   std::vector<JobWrite> Writes(const std::vector<Draft>& drafts);
 

@@ -60,16 +60,19 @@ int64_t EngineHarness::Apply(const JobSpec& spec) {
   const std::string text = spec.name + "#" + std::to_string(row.version);
   specs_[text] = spec;
   row.versions.push_back({row.version, now_.lo, text});
-  if (engine_->active()) {
-    tidemark::Command command;
-    command.command_id = "changed" + std::to_string(++last_command_);
-    command.job_id = job_id;
-    command.kind = "job_changed";
-    command.job = row;
-    engine_->CommandsArrived(now_, {command});
-    Pump();
-  }
+  Changed(job_id);
   return job_id;
+}
+
+void EngineHarness::Changed(int64_t job_id) {
+  if (!engine_->active()) return;
+  tidemark::Command command;
+  command.command_id = "changed" + std::to_string(++last_command_);
+  command.job_id = job_id;
+  command.kind = "job_changed";
+  command.job = store.jobs[job_id];
+  engine_->CommandsArrived(now_, {command});
+  Pump();
 }
 
 void EngineHarness::Corrupt(int64_t job_id) { store.jobs[job_id].versions.back().spec = "broken"; }
@@ -111,6 +114,24 @@ void EngineHarness::Advance(absl::Duration d) {
 
 void EngineHarness::AdvanceTo(std::string_view instant) {
   Advance(*ParseInstant(instant) - now_.lo);
+}
+
+void EngineHarness::LeapClock(absl::Duration step) {
+  engine_->ClockLeapt(now_, step);
+  Pump();
+  Advance(absl::Seconds(3));
+  now_.lo += step;
+  now_.hi += step;
+  engine_->ClockTrusted(now_);
+  Pump();
+}
+
+void EngineHarness::Suspend(absl::Duration d) {
+  now_.mono += d;
+  now_.lo += d;
+  now_.hi += d;
+  engine_->Tick(now_);
+  Pump();
 }
 
 void EngineHarness::Pump() {

@@ -64,6 +64,8 @@ class EngineHarness {
   static JobSpec DailyJob(const std::string& name, const std::string& start_date);
   // Makes or edits the job; returns its id. Outside a term it is only stored.
   int64_t Apply(const JobSpec& spec);
+  // Tells the engine to read the job's row again, as after an edit of its calendar.
+  void Changed(int64_t job_id);
   // Stores a definition that no decoder takes.
   void Corrupt(int64_t job_id);
 
@@ -73,8 +75,10 @@ class EngineHarness {
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
   void AdvanceTo(std::string_view instant);
-  void Pump();                 // carries out effects until there are none
-  bool store_stalled = false;  // flushes are taken but not answered
+  void LeapClock(absl::Duration step);  // the database's, as the loop tells it
+  void Suspend(absl::Duration d);       // nothing is done meanwhile
+  void Pump();                          // carries out effects until there are none
+  bool store_stalled = false;           // flushes are taken but not answered
 
   // ---- executors
   struct Executor {

@@ -102,6 +102,7 @@ void MemoryStore::UpdateJob(const JobUpdate& update) {
   if (update.paused.has_value()) job.paused = *update.paused;
   if (update.ledger_from.has_value()) job.ledger_from = update.ledger_from;
   if (update.error.has_value()) job.error = *update.error;
+  if (update.finished.has_value()) job.finished = *update.finished;
   if (update.deleted) jobs.erase(update.job_id);
 }
 

@@ -59,7 +59,7 @@ std::string ChangeWarning(const Cron& cron, const absl::TimeZone& zone,
   if (!named) return "";
   const std::string what = Civil(low) + " to " + Civil(high) + " " +
                            (gap ? "does not exist" : "comes twice") + " in " + zone.name() + ": ";
-  if (cron.IsWildcard()) {
+  if (cron.IsWildcard() && cron.TimesPerDay() > 1) {
     return what + (gap ? "nothing fires in it" : "it fires on both passes (a dated job: once)");
   }
   const std::optional<FixedInstant> fixed = ResolveFixed(*named, zone);

@@ -43,6 +43,19 @@ TEST(CronCommand, JsonListsFiresWithTheZonesOffset) {
             "\"never\": false, \"dialect\": \"quartz\", \"warnings\": []}\n");
 }
 
+// At most one fire a local day is a dated job, which fires on a day of a gap, too, whatever its
+// expression looks like.
+TEST(CronCommand, AnswersAsTheJobWouldFire) {
+  CronOptions options = Options("0 30 2/23 * * ?", "America/New_York");
+  options.count = 2;
+  options.from = "2026-03-07T12:00:00-05:00";
+  EXPECT_THAT(Invoke(options).out, HasSubstr("2026-03-08T03:00:00-04:00"));
+  ScheduleSpec spec = CronSpec(options.expression, options.zone);
+  const Schedule schedule = Must(Schedule::Compile(spec));
+  EXPECT_EQ(Text(schedule.Next(At(options.from))->fire_time, schedule.zone()),
+            "2026-03-08T03:00:00-04:00");
+}
+
 TEST(CronCommand, NeverIsSaid) {
   CronOptions options = Options("0 0 0 1 1 ? 2027", "UTC");
   options.json = true;
