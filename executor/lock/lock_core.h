@@ -71,9 +71,9 @@ class LockCore {
   // Ends in kHeld, kTaken or kUnavailable, unless abandoned.
   LockId Acquire(absl::Duration now, std::string key, absl::Duration ttl);
   // Nobody waits for this acquisition any more: if it succeeds or may have, it is undone.
-  void Abandon(absl::Duration now, LockId lock);
+  void Abandon(absl::Duration now, LockId id);
   // Of a lock that was told as held, lost or not. Ends in kReleased, kNotOwner or kReleaseUnknown.
-  void Release(absl::Duration now, LockId lock);
+  void Release(absl::Duration now, LockId id);
   void OnReply(absl::Duration now, const LockCommand& command, const LockReply& reply);
   void Tick(absl::Duration now);
 
@@ -82,7 +82,7 @@ class LockCore {
   std::vector<LockCommand> TakeCommands();
   std::vector<LockNotice> TakeNotices();
   // Of a lock that is being acquired or held; "" of others.
-  std::string TokenOf(LockId lock) const;
+  std::string TokenOf(LockId id) const;
   // Nothing is held and nothing is left to be undone.
   bool Idle() const { return locks_.empty() && leftovers_.empty(); }
 

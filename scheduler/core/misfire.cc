@@ -56,6 +56,7 @@ FirePlan PlanFires(const Timeline& timeline, absl::Time cursor, absl::Time now,
     }
   }
   std::vector<FirePlan::Launch> late;
+  late.reserve(missed.size());
   for (const Occurrence& fire : missed) late.push_back({fire, TriggerType::kCatchUp});
   plan.launch.insert(plan.launch.begin(), late.begin(), late.end());
   return plan;
