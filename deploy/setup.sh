@@ -80,8 +80,8 @@ install_packages() {
   log=$(mktemp)
   hold_back
   if ! { as_root apt-get update &&
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } \
-    >"$log" 2>&1; then
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      -o Dpkg::Use-Pty=0 "$@"; } >"$log" 2>&1 </dev/null; then
     tail -n 25 "$log" >&2
     die "apt-get could not install: $*" \
       "see its message above (whole log: $log); check the network and /etc/apt, then run this again"
