@@ -42,7 +42,8 @@ extern const std::string_view kEnsurePartitions;  // → number made
 // $1 shards, $2 after this job_id, $3 limit → columns of a job.
 extern const std::string_view kLoadJobs;
 extern const std::string_view kLoadJobsById;  // $1 job ids; deleted ones, too
-extern const std::string_view kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
+extern const std::string_view
+    kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
 extern const std::string_view kLoadRuns;      // $1 shards → columns of a run

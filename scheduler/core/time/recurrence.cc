@@ -117,7 +117,8 @@ absl::Status Recurrence::ParsePart(std::string_view key, std::string_view value)
   if (key == "INTERVAL" || key == "COUNT") {
     const std::optional<int> number = Number(value, 1, 100000);
     if (!number) return Invalid("RRULE: " + std::string(key) + "=" + Of(value));
-    key == "COUNT" ? void(count_ = *number) : void(interval_ = *number);
+    if (key == "COUNT") count_ = number;
+    if (key == "INTERVAL") interval_ = *number;
     return absl::OkStatus();
   }
   if (key == "WKST") {
