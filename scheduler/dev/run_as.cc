@@ -1,5 +1,3 @@
-#include "scheduler/dev/run_as.h"
-
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -13,6 +11,7 @@
 #include <sstream>
 
 #include "common/text.h"
+#include "scheduler/dev/run_as.h"
 
 namespace tidemark {
 namespace {
@@ -63,6 +62,7 @@ absl::StatusOr<pid_t> Spawn(const UserIds& user, const std::vector<std::string>&
         ToAbsl("cannot write " + log_file + ": " + std::strerror(errno)));
   }
   std::vector<char*> raw;
+  raw.reserve(argv.size() + 1);
   for (const std::string& arg : argv) raw.push_back(const_cast<char*>(arg.c_str()));
   raw.push_back(nullptr);
   const pid_t pid = fork();

@@ -1,6 +1,5 @@
-#include "scheduler/engine/alerts.h"
-
 #include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
 
 namespace tidemark::alerts {
 namespace {
@@ -14,7 +13,8 @@ AlertRaise About(State& state, std::string kind, std::string severity, std::stri
   return alert;
 }
 
-AlertRaise AboutRun(State& state, std::string kind, std::string severity, const ActiveRun& run) {
+AlertRaise AboutRun(State& state, const std::string& kind, std::string severity,
+                    const ActiveRun& run) {
   AlertRaise alert = About(state, kind, std::move(severity), kind + "/" + run.run_id);
   alert.ns = run.ns;
   alert.job_name = run.job_name;
@@ -23,8 +23,8 @@ AlertRaise AboutRun(State& state, std::string kind, std::string severity, const 
   return alert;
 }
 
-AlertRaise AboutJob(State& state, std::string kind, std::string severity, const JobState& job,
-                    const std::string& episode) {
+AlertRaise AboutJob(State& state, const std::string& kind, std::string severity,
+                    const JobState& job, const std::string& episode) {
   AlertRaise alert = About(state, kind, std::move(severity),
                            kind + "/" + std::to_string(job.row.job_id) + "/" + episode);
   alert.ns = job.row.ns;

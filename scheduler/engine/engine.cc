@@ -1,9 +1,8 @@
-#include "scheduler/engine/engine.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "scheduler/engine/commands.h"
+#include "scheduler/engine/engine.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
@@ -95,6 +94,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
 void Engine::TermEnded(Moment now, const std::string& why) {
   State& s = parts_->state;
   std::vector<StreamId> close;
+  close.reserve(s.streams.size());
   for (const auto& [stream, executor] : s.streams) close.push_back(stream);
   const bool was_active = s.active;
   parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
