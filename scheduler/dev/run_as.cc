@@ -1,3 +1,5 @@
+#include "scheduler/dev/run_as.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -11,7 +13,6 @@
 #include <sstream>
 
 #include "common/text.h"
-#include "scheduler/dev/run_as.h"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,6 @@
-#include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+
+#include "common/time_text.h"
 
 namespace tidemark::alerts {
 namespace {

@@ -1,8 +1,9 @@
+#include "scheduler/engine/engine.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "scheduler/engine/commands.h"
-#include "scheduler/engine/engine.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
