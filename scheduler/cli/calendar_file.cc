@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t kMaxBytes = 8 * 1024 * 1024;
+constexpr size_t kMaxBytes = size_t{8} * 1024 * 1024;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 absl::Status Invalid(const std::string& message) {

@@ -103,6 +103,7 @@ void ChangesToProto(const DueChanges& changes, const DueChanges& kept, DateBudge
 std::string AuditText(const std::string& job, const DueChanges& changes) {
   const auto list = [](const std::vector<absl::CivilDay>& dates) {
     std::vector<std::string> texts;
+    texts.reserve(dates.size());
     for (const absl::CivilDay date : dates) texts.push_back(FormatDate(date));
     return Join(texts, ", ");
   };
@@ -300,6 +301,7 @@ absl::Status OperatorCalendars::Get(const v1::GetCalendarRequest& request, v1::C
   if (versions.empty() || calendar == nullptr) {
     std::vector<std::string> names;
     TM_ASSIGN_OR_RETURN(const std::vector<OperatorCalendar> all, store_.ListCalendars());
+    names.reserve(all.size());
     for (const OperatorCalendar& row : all) names.push_back(row.name);
     const std::string near = Nearest(name, names);
     return absl::NotFoundError(ToAbsl("there is no calendar '" + EscapeControl(name) + "'" +
