@@ -143,7 +143,12 @@ void EngineLoop::TakeSample(const ClockSample& sample) {
   } else {
     step_.reset();
   }
-  if (held != db_clock_.holding()) engine_.ClockHolds(Now(), db_clock_.holding());
+  if (held == db_clock_.holding()) return;
+  if (db_clock_.holding()) {
+    engine_.ClockLeapt(Now(), *step);
+  } else {
+    engine_.ClockTrusted(Now());
+  }
 }
 
 void EngineLoop::OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) {

@@ -161,6 +161,21 @@ void JobMended(State& state, const JobState& job) {
   Resolve(state, "job_error/" + std::to_string(job.row.job_id) + "/");
 }
 
+void ClockLeap(State& state, absl::Duration step) {
+  const bool back = step < absl::ZeroDuration();
+  AlertRaise alert = About(
+      state, "clock_leap", "critical",
+      "clock_leap/" + FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(state.now.lo))));
+  alert.summary = "The database's clock leapt " + std::string(back ? "back" : "ahead") + " by " +
+                  DurationText(absl::AbsDuration(step)) + ": nothing fires until it is trusted";
+  alert.detail =
+      "Firing goes on by itself once a second look at the clock says the same, within seconds. "
+      "Look at the clock of the database's machine (timedatectl), and whether it failed over.";
+  Raise(state, std::move(alert));
+}
+
+void ClockTrusted(State& state) { Resolve(state, "clock_leap/"); }
+
 void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting) {
   AlertRaise alert =
       About(state, "two_processes", "critical",

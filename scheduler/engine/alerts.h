@@ -22,6 +22,9 @@ void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::
                   size_t dates, bool first_launch);
 void JobInError(State& state, const JobState& job);
 void JobMended(State& state, const JobState& job);
+// `step`: how far the database's clock leapt.
+void ClockLeap(State& state, absl::Duration step);
+void ClockTrusted(State& state);
 void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting);
 void OneProcess(State& state, const std::string& executor_id);
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run);

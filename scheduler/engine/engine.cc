@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/engine/alerts.h"
 #include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
@@ -104,9 +105,20 @@ void Engine::TermEnded(Moment now, const std::string& why) {
   if (was_active) parts_->state.Say(LogLine::Level::kWarn, "term ended", {{"why", why}});
 }
 
-void Engine::ClockHolds(Moment now, bool holding) {
+void Engine::ClockLeapt(Moment now, absl::Duration step) {
   SetNow(now);
-  parts_->state.holding = holding;
+  parts_->state.holding = true;
+  if (parts_->state.active) alerts::ClockLeap(parts_->state, step);
+}
+
+void Engine::ClockTrusted(Moment now) {
+  SetNow(now);
+  State& s = parts_->state;
+  s.holding = false;
+  if (!s.active) return;
+  alerts::ClockTrusted(s);
+  // What came due while nothing fired, or between the old time and the new.
+  for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
 }
 
 void Engine::Received(Moment now, StreamId stream, const ExecutorMessage& message,

@@ -25,8 +25,9 @@ class Engine {
 
   void TermStarted(Moment now, Snapshot snapshot);
   void TermEnded(Moment now, const std::string& why);
-  // `holding`: the database's clock stepped; nothing fires until it is trusted again.
-  void ClockHolds(Moment now, bool holding);
+  // The database's clock stepped by `step`: nothing fires until it is trusted again.
+  void ClockLeapt(Moment now, absl::Duration step);
+  void ClockTrusted(Moment now);
 
   // `received`: the monotonic time at which the bytes arrived, before any queue.
   void Received(Moment now, StreamId stream, const ExecutorMessage& message,

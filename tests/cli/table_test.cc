@@ -21,7 +21,7 @@ TEST(Table, CellsCannotDriveTheTerminal) {
   table.Add({"x\x1b[2J\n\r\ty\x7f\u009b1m\u202Ez\xff"});
   std::ostringstream out;
   table.Print(out);
-  EXPECT_EQ(out.str(), "A\nx\\x1b[2J\\n\\r y\\x7f\\u009b1m\\u202ez\uFFFD\n");
+  EXPECT_EQ(out.str(), "A\nx\\x1b[2J\\n\\r y\\x7f\\xc2\\x9b1m\\u202ez\uFFFD\n");
 }
 
 TEST(Card, LeavesOutWhatHasNoValue) {
