@@ -28,7 +28,7 @@ Simulation::Simulation(uint64_t seed) : seed_(seed), random_(seed) {
   AddJob("loose", CatchUpOrder::kIndependent);
   AddExecutor("e1", true);
   AddExecutor("e2", true);
-  AddExecutor("e3", random_.Uniform() < 0.5);
+  AddExecutor("e3", false);
 }
 
 Decoders Simulation::MakeDecoders() {
@@ -67,7 +67,8 @@ void Simulation::AddExecutor(const std::string& id, bool interruptible) {
           [this](SimExecutor& executor) { CloseStream(links_[executor.id()].stream); },
           [this](const v1::Trigger& trigger) { CheckEntering(trigger); }}));
   executors_.back()->odds = {0.05, 0.15, 0.5, absl::Seconds(20)};
-  if (random_.Uniform() < 0.3) executors_.back()->odds.mean = absl::Minutes(8);
+  // Long enough to outlive a lost contact.
+  if (!interruptible || random_.Uniform() < 0.3) executors_.back()->odds.mean = absl::Minutes(8);
 }
 
 // ---------------------------------------------------------------- the network
@@ -75,7 +76,9 @@ void Simulation::AddExecutor(const std::string& id, bool interruptible) {
 void Simulation::Dial(SimExecutor& executor) {
   queue_.After(absl::Milliseconds(200 + 2000 * random_.Uniform()), [this, &executor] {
     if (!executor.alive() || executor.linked()) return;
-    if (!scheduler_->alive()) return Dial(executor);
+    if (!scheduler_->alive() || queue_.now() < unreachable_until_[executor.id()]) {
+      return Dial(executor);
+    }
     Link& link = links_[executor.id()];
     link = Link();
     link.stream = ++last_stream_;
@@ -209,6 +212,10 @@ void Simulation::CutLink(SimExecutor& executor) {
   ++report_.faults["link cut"];
   Trace("link cut: " + executor.id());
   link.cut = true;
+  if (random_.Uniform() < 0.3) {
+    ++report_.faults["executor unreachable for minutes"];
+    unreachable_until_[executor.id()] = queue_.now() + absl::Minutes(20) * random_.Uniform();
+  }
   queue_.After(kNoticeCut * random_.Uniform(), [this, id = executor.id(), stream = link.stream] {
     if (links_[id].stream == stream) Break(id);
   });

@@ -70,6 +70,7 @@ class Simulation {
   std::unique_ptr<SimScheduler> scheduler_;
   std::vector<std::unique_ptr<SimExecutor>> executors_;
   std::map<std::string, Link> links_;  // by executor id
+  std::map<std::string, absl::Duration> unreachable_until_;
   StreamId last_stream_ = 0;
   bool faults_on_ = true;
   SimReport report_;
