@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "common/time_text.h"
 
 namespace tidemark {
@@ -114,6 +116,13 @@ void EngineHarness::Advance(absl::Duration d) {
 
 void EngineHarness::AdvanceTo(std::string_view instant) {
   Advance(*ParseInstant(instant) - now_.lo);
+}
+
+void EngineHarness::AnswerStalled() {
+  store_stalled = false;
+  const std::vector<Flush> stalled = std::exchange(stalled_, {});
+  for (const Flush& flush : stalled) engine_->Flushed(now_, store.Apply(flush));
+  Pump();
 }
 
 void EngineHarness::LeapClock(absl::Duration step) {

@@ -78,6 +78,7 @@ class EngineHarness {
   void LeapClock(absl::Duration step);  // the database's, as the loop tells it
   void Suspend(absl::Duration d);       // nothing is done meanwhile
   void Pump();                          // carries out effects until there are none
+  void AnswerStalled();                 // commits what was stalled, and stalls no more
   bool store_stalled = false;           // flushes are taken but not answered
 
   // ---- executors

@@ -72,10 +72,18 @@ TEST(RunLifeTest, RefusedGoesToTheNextAndConsumesNoAttempt) {
 
 TEST(RunLifeTest, NeverSentIsFreeAtOnceWhenItsExecutorLeaves) {
   // Chosen and recorded, but the stream is gone before the commit.
-  OneRun h;
+  JobSpec spec = EngineHarness::DailyJob("recon", "");
+  OneRun h(spec);
   Executor& e1 = h.Start("e1");
-  h.Begin(e1, e1.triggers[0]);
-  EXPECT_EQ(h.store.active.begin()->second.status, RunStatus::kRunning);
+  h.AdvanceTo("2026-11-29T16:59:59Z");
+  h.store_stalled = true;
+  h.Advance(absl::Seconds(3));
+  h.Disconnect(e1);
+  h.AnswerStalled();
+  EXPECT_TRUE(e1.triggers.empty());
+  Executor& e2 = h.Start("e2");
+  ASSERT_EQ(e2.triggers.size(), 1U);
+  EXPECT_EQ(h.store.active.begin()->second.lost_attempts, 0);
 }
 
 TEST(RunLifeTest, ALongRunWithHeartbeatsIsLeftAlone) {
