@@ -283,6 +283,21 @@ TEST(CatchUpTest, ABrokenDefinitionStopsItsOwnJobOnly) {
   h.store.jobs[broken].versions.erase(h.store.jobs[broken].versions.begin());
 }
 
+TEST(CatchUpTest, ADateThatEndsWhileTheLedgerIsReadIsNotRunAgain) {
+  EngineHarness h("2026-11-29T03:00:00Z");
+  const int64_t job = h.Apply(EngineHarness::DailyJob("recon", "2026-11-28"));
+  h.StartTerm();
+  Executor& e1 = h.Start("e1");
+  h.Begin(e1, e1.triggers[0]);
+  h.ledger_stalled = true;
+  h.Apply(EngineHarness::DailyJob("recon", "2026-11-28"));  // asks: the date is not settled
+  h.Finish(e1, e1.triggers[0], Outcome::kSucceeded);
+  ASSERT_EQ(h.StatusOf(job, "2026-11-28"), "DONE");
+  h.AnswerLedger();
+  h.Pump();
+  EXPECT_EQ(e1.triggers.size(), 1U);
+}
+
 TEST(CatchUpTest, AnAnswerOlderThanAWriteIsAskedAgain) {
   // The date ends while its ledger is being read: it must not be run again.
   EngineHarness h("2026-11-29T03:00:00Z");

@@ -118,6 +118,12 @@ void EngineHarness::AdvanceTo(std::string_view instant) {
   Advance(*ParseInstant(instant) - now_.lo);
 }
 
+void EngineHarness::AnswerLedger() {
+  ledger_stalled = false;
+  const std::vector<LedgerResult> answers = std::exchange(answers_, {});
+  for (const LedgerResult& answer : answers) engine_->Ledger(now_, answer);
+}
+
 void EngineHarness::AnswerStalled() {
   store_stalled = false;
   const std::vector<Flush> stalled = std::exchange(stalled_, {});
@@ -153,7 +159,8 @@ void EngineHarness::Pump() {
         if (executor.stream == stream) Disconnect(executor);
       }
     }
-    for (const LedgerQuery& query : effects.queries) engine_->Ledger(now_, store.Answer(query));
+    for (const LedgerQuery& query : effects.queries) answers_.push_back(store.Answer(query));
+    if (!ledger_stalled) AnswerLedger();
     if (!effects.flush.has_value()) continue;
     if (store_stalled) {
       stalled_.push_back(*effects.flush);

@@ -78,8 +78,10 @@ class EngineHarness {
   void LeapClock(absl::Duration step);  // the database's, as the loop tells it
   void Suspend(absl::Duration d);       // nothing is done meanwhile
   void Pump();                          // carries out effects until there are none
-  void AnswerStalled();                 // commits what was stalled, and stalls no more
-  bool store_stalled = false;           // flushes are taken but not answered
+  bool ledger_stalled = false;          // questions are read at once, but answered by AnswerLedger
+  void AnswerLedger();
+  void AnswerStalled();        // commits what was stalled, and stalls no more
+  bool store_stalled = false;  // flushes are taken but not answered
 
   // ---- executors
   struct Executor {
@@ -135,6 +137,7 @@ class EngineHarness {
   StreamId last_stream_ = 0;
   int last_command_ = 0;
   std::vector<Flush> stalled_;
+  std::vector<LedgerResult> answers_;
 };
 
 }  // namespace tidemark
