@@ -29,6 +29,9 @@ enum class TriggerPoint {
 inline constexpr absl::Duration kTolerance = absl::Minutes(5);
 inline constexpr int kReopeningsPerDay = 3;
 
+// Reason of a DONE that a person's word made, not a run.
+inline constexpr char kForcedDone[] = "forced";
+
 // Whether a watermark settles its date for the gap. What was EXPIRED before the first launch is
 // passed; what expired later waits for a person.
 bool IsSettled(std::string_view status, std::string_view reason);

@@ -5,29 +5,13 @@
 
 #include "common/status.h"
 #include "common/time_text.h"
+#include "scheduler/engine/command_answers.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
 
 namespace tidemark {
-namespace {
-
-std::string Arg(const Command& command, const std::string& name) {
-  const auto it = command.args.find(name);
-  return it == command.args.end() ? "" : it->second;
-}
-
-// The live run of that occurrence, or null.
-const LiveRun* LiveRunOf(const State& state, const JobState& job, const OccurrenceKey& key) {
-  for (const std::string& run_id : job.runs) {
-    const auto it = state.runs.find(run_id);
-    if (it != state.runs.end() && it->second.row.occurrence == key) return &it->second;
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 void Commands::Carry(const Command& command) {
   if (command.kind == "job_changed") return JobChanged(command);
@@ -43,23 +27,19 @@ void Commands::Carry(const Command& command) {
   if (command.kind == "pause") return Pause(command, *job);
   if (command.kind == "resume") return Resume(command, *job);
   if (command.kind == "delete") return Delete(command, *job);
+  if (command.kind == "waive" || command.kind == "force_done" || command.kind == "unwaive") {
+    return dates_.Carry(command, *job);
+  }
   Refuse(command, absl::StatusCode::kUnimplemented,
          "this scheduler does not know the order '" + command.kind + "': upgrade all nodes");
 }
 
 void Commands::Done(const Command& command, std::map<std::string, std::string> result) {
-  CommandDone done;
-  done.command_id = command.command_id;
-  done.result = std::move(result);
-  s_.flush.commands.push_back(std::move(done));
+  AnswerDone(s_, command, std::move(result));
 }
 
 void Commands::Refuse(const Command& command, absl::StatusCode code, const std::string& message) {
-  CommandDone done;
-  done.command_id = command.command_id;
-  done.code = code;
-  done.message = message;
-  s_.flush.commands.push_back(std::move(done));
+  AnswerRefused(s_, command, code, message);
 }
 
 void Commands::JobChanged(const Command& command) {
@@ -98,16 +78,13 @@ void Commands::Trigger(const Command& command, JobState& job) {
 }
 
 void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay date, bool force) {
-  const std::optional<Occurrence> due = job.timeline.OccurrenceOf(date);
   const absl::CivilDay first = s_.gap_part->Launch(job);
-  if (!due.has_value() || due->fire_time > s_.now.lo || date < first) {
-    const std::string why = !due.has_value() ? "is not a due date of the job"
-                            : date < first ? "lies before the job's first date " + FormatDate(first)
-                                           : "is not due before " + FormatInstant(due->fire_time);
+  if (const std::string why = WhyNotDue(s_, job, first, date); !why.empty()) {
     return Refuse(command, absl::StatusCode::kInvalidArgument,
                   "biz_date " + FormatDate(date) + " " + why + ": see tidemark watermark list " +
                       job.row.name);
   }
+  const Occurrence due = *job.timeline.OccurrenceOf(date);
   const OccurrenceKey key = DateKey(job.row.job_id, date);
   if (const LiveRun* live = LiveRunOf(s_, job, key)) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
@@ -115,21 +92,16 @@ void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay
                       live->row.run_id + ", " + std::string(Name(live->row.status)) +
                       "): follow it with tidemark run get " + live->row.run_id);
   }
-  if (job.asking || job.writes > 0) {  // after what is under way
-    s_.OnCommit([this, command](const FlushResult&) { Carry(command); });
-    return;
-  }
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& each : job.timeline.Due(first, due->fire_time)) {
+  for (const Occurrence& each : job.timeline.Due(first, due.fire_time)) {
     if (each.biz_date <= date) dates.push_back(each.biz_date);
   }
-  s_.gap_part->Ask(
-      job, std::move(dates), /*all=*/true,
-      [this, command, due = *due, force, id = job.row.job_id](const LedgerResult& result) {
-        JobState* job = s_.FindJob(id);
-        if (job == nullptr || absl::IsAborted(result.status)) return Carry(command);
-        DecideDate(command, *job, due, force, result);
-      });
+  s_.gap_part->AskWhenQuiet(job, std::move(dates),
+                            [this, command, due, force](JobState* job, const LedgerResult& result) {
+                              if (job == nullptr)
+                                return Carry(command);  // and is told that the job is gone
+                              DecideDate(command, *job, due, force, result);
+                            });
 }
 
 void Commands::DecideDate(const Command& command, JobState& job, const Occurrence& due, bool force,
@@ -276,7 +248,13 @@ void Commands::Pause(const Command& command, JobState& job) {
 void Commands::Resume(const Command& command, JobState& job) {
   if (!job.row.paused) return Done(command, {{"message", job.row.name + " is not paused"}});
   const bool skip = Arg(command, "skip_missed") == "true";
-  if (skip && job.dated()) return WaiveMissed(command, job);
+  if (skip && job.dated()) {
+    return dates_.WaiveMissed(command, job, [this, command](JobState& waived) {
+      Command plain = command;
+      plain.args["skip_missed"] = "false";
+      Resume(plain, waived);
+    });
+  }
   job.row.paused = false;
   JobUpdate update;
   update.job_id = job.row.job_id;
@@ -292,41 +270,6 @@ void Commands::Resume(const Command& command, JobState& job) {
   }
   s_.run_part->AdvanceJob(job);
   s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
-}
-
-void Commands::WaiveMissed(const Command& command, JobState& job) {
-  if (job.asking || job.writes > 0) {
-    s_.OnCommit([this, command](const FlushResult&) { Carry(command); });
-    return;
-  }
-  std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
-    dates.push_back(due.biz_date);
-  }
-  s_.gap_part->Ask(job, std::move(dates), /*all=*/false,
-                   [this, command, id = job.row.job_id](const LedgerResult& result) {
-                     JobState* job = s_.FindJob(id);
-                     if (job == nullptr || absl::IsAborted(result.status)) return Carry(command);
-                     if (!result.status.ok()) {
-                       return Refuse(command, absl::StatusCode::kUnavailable,
-                                     Message(result.status));
-                     }
-                     for (const LedgerEntry& entry : result.entries) {
-                       if (LiveRunOf(s_, *job, DateKey(id, entry.date)) != nullptr) continue;
-                       WatermarkWrite write;
-                       write.job_id = id;
-                       write.job_name = job->row.name;
-                       write.date = entry.date;
-                       write.status = "WAIVED";
-                       write.note = "skipped when the job was resumed";
-                       write.actor = command.actor;
-                       s_.flush.watermarks.push_back(std::move(write));
-                     }
-                     s_.gap_part->WriteUnderWay(*job);
-                     Command plain = command;
-                     plain.args["skip_missed"] = "false";
-                     Resume(plain, *job);
-                   });
 }
 
 void Commands::Delete(const Command& command, JobState& job) {

@@ -9,15 +9,20 @@
 //   drain_executor  executor_id undo                   job_id is 0
 //   pause     reason
 //   resume    skip_missed
+//   waive     date, or from to; reason
+//   force_done  date reason
+//   unwaive   date, or from to; reason                 takes a waive or force_done back
 //   delete
-// Results: trigger, rerun {run_id, biz_date}; cancel {was_terminal, confirmed, message}; others
-// {message}.
+// Results: trigger, rerun {run_id, biz_date}; cancel {was_terminal, confirmed, message}; waive,
+// force_done, unwaive {message, dates, skipped} (lists with commas; skipped as "DATE STATUS");
+// others {message}.
 #ifndef TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
 
 #include <map>
 #include <string>
 
+#include "scheduler/engine/date_orders.h"
 #include "scheduler/engine/state.h"
 
 namespace tidemark {
@@ -25,7 +30,7 @@ namespace tidemark {
 // Part of the engine; works on State and nothing else. Not thread-safe.
 class Commands {
  public:
-  explicit Commands(State& state) : s_(state) {}
+  explicit Commands(State& state) : s_(state), dates_(state) {}
 
   void Carry(const Command& command);
 
@@ -43,13 +48,13 @@ class Commands {
   void DrainExecutor(const Command& command);
   void Pause(const Command& command, JobState& job);
   void Resume(const Command& command, JobState& job);
-  void WaiveMissed(const Command& command, JobState& job);
   void Delete(const Command& command, JobState& job);
 
   void Done(const Command& command, std::map<std::string, std::string> result);
   void Refuse(const Command& command, absl::StatusCode code, const std::string& message);
 
   State& s_;
+  DateOrders dates_;
 };
 
 }  // namespace tidemark

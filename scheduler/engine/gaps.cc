@@ -68,11 +68,43 @@ void Gaps::WriteUnderWay(JobState& job) {
     if (job == nullptr) return;
     --job->writes;
     ++job->changes;
-    if (job->writes > 0 || job->asking || !job->ask_again.has_value()) return;
+    GoOn(id);
+  });
+}
+
+void Gaps::GoOn(int64_t job_id) {
+  for (;;) {
+    JobState* job = s_.FindJob(job_id);
+    if (job == nullptr || job->asking || job->writes > 0) return;
+    if (!job->when_quiet.empty()) {
+      const auto next = std::move(job->when_quiet.front());
+      job->when_quiet.pop_front();
+      next(job);
+      continue;
+    }
+    if (!job->ask_again.has_value()) return;
     const TriggerPoint point = *job->ask_again;
     job->ask_again.reset();
-    Evaluate(*job, point);
-  });
+    return Evaluate(*job, point);
+  }
+}
+
+void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
+                        std::function<void(JobState*, const LedgerResult&)> then) {
+  if (job.asking || job.writes > 0) {
+    job.when_quiet.push_back([this, dates = std::move(dates), then](JobState* job) mutable {
+      if (job == nullptr) return then(nullptr, LedgerResult());
+      AskWhenQuiet(*job, std::move(dates), then);
+    });
+    return;
+  }
+  Ask(job, dates, /*all=*/true,
+      [this, dates, then, id = job.row.job_id](const LedgerResult& result) {
+        JobState* job = s_.FindJob(id);
+        if (job != nullptr && absl::IsAborted(result.status))
+          return AskWhenQuiet(*job, dates, then);
+        then(job, result);
+      });
 }
 
 void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
@@ -93,7 +125,7 @@ void Gaps::OnLedger(const LedgerResult& result) {
   PendingLedger pending = std::move(it->second);
   s_.ledger.erase(it);
   JobState* job = s_.FindJob(pending.job_id);
-  if (job == nullptr) return;
+  if (job == nullptr) return pending.then(result);  // who asked finds out
   job->asking = false;
   if (job->changes != pending.changes || job->writes > 0) {
     // Asked again by whoever has a reason: the answer may be older than what was just written.
@@ -103,11 +135,7 @@ void Gaps::OnLedger(const LedgerResult& result) {
   } else {
     pending.then(result);
   }
-  job = s_.FindJob(pending.job_id);
-  if (job == nullptr || job->asking || job->writes > 0 || !job->ask_again.has_value()) return;
-  const TriggerPoint point = *job->ask_again;
-  job->ask_again.reset();
-  Evaluate(*job, point);
+  GoOn(pending.job_id);
 }
 
 CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,

@@ -29,6 +29,10 @@ class Gaps {
   // Asks for the state of dates (settled ones, too, with `all`), once no write is under way.
   void Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
            std::function<void(const LedgerResult&)> then);
+  // Asks for the state of dates, settled ones, too, as soon as no question and no write of the job
+  // is under way; again, if a write came between. `then` gets null when the job is gone by then.
+  void AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
+                    std::function<void(JobState*, const LedgerResult&)> then);
   // To be called with each watermark change of the job that is put into the flush.
   void WriteUnderWay(JobState& job);
 
@@ -36,6 +40,8 @@ class Gaps {
   absl::CivilDay Launch(JobState& job);
 
  private:
+  // Goes on with what waited for the job's questions and writes to end.
+  void GoOn(int64_t job_id);
   void Apply(JobState& job, TriggerPoint point, const LedgerResult& result);
   CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) const;
   void Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch);

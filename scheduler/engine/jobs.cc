@@ -83,7 +83,13 @@ void Jobs::SetError(JobState& job, const std::string& error) {
   alerts::JobInError(s_, job);
 }
 
-void Jobs::Forget(int64_t job_id) { s_.jobs.erase(job_id); }
+void Jobs::Forget(int64_t job_id) {
+  JobState* job = s_.FindJob(job_id);
+  if (job == nullptr) return;
+  const auto waiting = std::move(job->when_quiet);
+  s_.jobs.erase(job_id);
+  for (const auto& order : waiting) order(nullptr);
+}
 
 void Jobs::Arm(JobState& job, absl::Time after) {
   job.next = job.timeline.Next(after);

@@ -5,6 +5,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_STATE_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,6 +50,8 @@ struct JobState {
   // The ledger is asked one question at a time, and only while no write to it is under way.
   bool asking = false;
   std::optional<TriggerPoint> ask_again;
+  // Orders that wait for that; called with null when the job is forgotten.
+  std::deque<std::function<void(JobState*)>> when_quiet;
   int writes = 0;            // watermark changes that are pending or in flight
   uint64_t changes = 0;      // watermark changes committed so far
   bool late = false;         // had unsettled dates when last looked at

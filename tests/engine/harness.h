@@ -21,6 +21,8 @@ struct MemoryStore {
     std::string reason;
     std::string run_id;
     std::string digest;
+    std::string note;
+    std::string actor;
     std::string reopened_on;
     int reopened = 0;
   };
@@ -42,6 +44,7 @@ struct MemoryStore {
   std::map<std::string, int64_t> incarnations;                       // id/incarnation
   std::map<std::string, AlertRaise> alerts;                          // open ones, by key
   std::vector<AlertRaise> all_alerts;
+  std::vector<Audit> audits;
   std::map<std::string, CommandDone> commands;
 
   FlushResult Apply(const Flush& flush);

@@ -24,8 +24,14 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     const bool settled =
         mark.status == "DONE" || mark.status == "WAIVED" || mark.status == "EXPIRED";
     if (write.only_if_unsettled && settled) continue;
+    if (write.status.empty()) {
+      watermarks.erase({write.job_id, write.date});
+      continue;
+    }
     mark.status = write.status;
     mark.reason = write.reason;
+    mark.note = write.note;
+    mark.actor = write.actor;
   }
   for (const CursorWrite& write : flush.cursors) {
     std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;
@@ -46,6 +52,7 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
       return entry.first.compare(0, resolve.prefix.size(), resolve.prefix) == 0;
     });
   }
+  for (const Audit& audit : flush.audits) audits.push_back(audit);
   for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
   return result;
 }
@@ -72,6 +79,7 @@ void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
   Watermark& mark = watermarks[{open.run.occurrence.job_id, *open.run.biz_date}];
   if (mark.status == "DONE") return;
   mark.status = "RUNNING";
+  mark.reason.clear();
   mark.run_id = open.run.run_id;
   if (open.count_reopening_on.empty()) return;
   mark.reopened = mark.reopened_on == open.count_reopening_on ? mark.reopened + 1 : 1;
