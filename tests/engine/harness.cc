@@ -77,6 +77,11 @@ void EngineHarness::Changed(int64_t job_id) {
   Pump();
 }
 
+FlushResult EngineHarness::Commit(const Flush& flush) {
+  store.now = now_.lo;
+  return store.Apply(flush);
+}
+
 void EngineHarness::Corrupt(int64_t job_id) { store.jobs[job_id].versions.back().spec = "broken"; }
 
 void EngineHarness::StartTerm() {
@@ -127,7 +132,7 @@ void EngineHarness::AnswerLedger() {
 void EngineHarness::AnswerStalled() {
   store_stalled = false;
   const std::vector<Flush> stalled = std::exchange(stalled_, {});
-  for (const Flush& flush : stalled) engine_->Flushed(now_, store.Apply(flush));
+  for (const Flush& flush : stalled) engine_->Flushed(now_, Commit(flush));
   Pump();
 }
 
@@ -165,7 +170,7 @@ void EngineHarness::Pump() {
     if (store_stalled) {
       stalled_.push_back(*effects.flush);
     } else {
-      engine_->Flushed(now_, store.Apply(*effects.flush));
+      engine_->Flushed(now_, Commit(*effects.flush));
     }
   }
   ADD_FAILURE() << "the engine does not come to rest";

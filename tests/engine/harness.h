@@ -25,19 +25,28 @@ struct MemoryStore {
     std::string actor;
     std::string reopened_on;
     int reopened = 0;
+    absl::Time at;
   };
   struct Ended {
     ActiveRun run;
     RunStatus status;
     std::string reason;
     AttemptResult result;
+    absl::Time ended_at;
+  };
+  struct Pause {
+    absl::Time from;
+    std::optional<absl::Time> to;
   };
 
+  absl::Time now;  // of the database, set by whoever commits
   std::map<int64_t, JobRow> jobs;
   std::map<OccurrenceKey, ActiveRun> active;
   std::vector<Ended> history;
   std::vector<AttemptEnd> attempts;
   std::vector<SkippedRange> skipped;
+  std::map<int64_t, std::vector<Pause>> pauses;
+  std::vector<absl::Time> skipped_at;  // when each of `skipped` was recorded
   std::map<std::pair<int64_t, absl::CivilDay>, Watermark> watermarks;
   std::map<std::string, std::pair<int64_t, std::string>> executors;  // registration, incarnation
   std::set<std::string> drained;                                     // executor ids
@@ -124,6 +133,7 @@ class EngineHarness {
   std::vector<std::string> DatesRun(int64_t job_id) const;            // of history, in order
   bool HasAlert(const std::string& kind) const;                       // open
   Moment now() const { return now_; }
+  const JobSpec& SpecOf(const std::string& text) const { return specs_.at(text); }
 
   MemoryStore store;
   std::map<std::string, Executor> executors;
@@ -131,6 +141,7 @@ class EngineHarness {
  private:
   void Deliver(const Outbound& message);
   void Beat(Executor& executor);
+  FlushResult Commit(const Flush& flush);
   Decoders MakeDecoders();
 
   SeededRandom random_{7};

@@ -9,7 +9,7 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   for (const ExecutorRegister& row : flush.registers) result.registered.push_back(Register(row));
   for (const RunClose& close : flush.closes) Close(close, result);
   for (const RunSkip& skip : flush.skips) {
-    history.push_back({skip.run, RunStatus::kSkipped, skip.status_reason, {}});
+    history.push_back({skip.run, RunStatus::kSkipped, skip.status_reason, {}, skip.ended_at});
   }
   for (const RunOpen& open : flush.opens) Open(open, result);
   for (const RunUpdate& update : flush.updates) {
@@ -32,12 +32,16 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     mark.reason = write.reason;
     mark.note = write.note;
     mark.actor = write.actor;
+    mark.at = now;
   }
   for (const CursorWrite& write : flush.cursors) {
     std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;
     cursor = std::max(cursor.value_or(write.last_fire), write.last_fire);
   }
-  for (const SkippedRange& range : flush.skipped) skipped.push_back(range);
+  for (const SkippedRange& range : flush.skipped) {
+    skipped.push_back(range);
+    skipped_at.push_back(now);
+  }
   for (const JobUpdate& update : flush.jobs) UpdateJob(update);
   for (const ExecutorState& row : flush.executors) {
     if (!row.drained.has_value()) continue;
@@ -61,7 +65,7 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   const auto it = active.find(close.run.occurrence);
   if (it == active.end() || it->second.run_id != close.run_id) return;
   active.erase(it);
-  history.push_back({close.run, close.status, close.status_reason, close.result});
+  history.push_back({close.run, close.status, close.status_reason, close.result, close.ended_at});
   result.closed.insert(close.run_id);
   if (close.watermark.empty()) return;
   Watermark& mark = watermarks[{close.run.occurrence.job_id, *close.run.biz_date}];
@@ -70,6 +74,8 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   mark.reason = close.status_reason;
   mark.run_id = close.run_id;
   mark.digest = close.result.result_digest;
+  mark.actor.clear();
+  mark.at = now;
 }
 
 void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
@@ -80,6 +86,8 @@ void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
   if (mark.status == "DONE") return;
   mark.status = "RUNNING";
   mark.reason.clear();
+  mark.actor.clear();
+  mark.at = now;
   mark.run_id = open.run.run_id;
   if (open.count_reopening_on.empty()) return;
   mark.reopened = mark.reopened_on == open.count_reopening_on ? mark.reopened + 1 : 1;
@@ -107,7 +115,12 @@ ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
 
 void MemoryStore::UpdateJob(const JobUpdate& update) {
   JobRow& job = jobs[update.job_id];
-  if (update.paused.has_value()) job.paused = *update.paused;
+  if (update.paused.has_value()) {
+    job.paused = *update.paused;
+    std::vector<Pause>& spans = pauses[update.job_id];
+    if (!*update.paused && !spans.empty() && !spans.back().to) spans.back().to = now;
+    if (*update.paused && (spans.empty() || spans.back().to)) spans.push_back({now, {}});
+  }
   if (update.ledger_from.has_value()) job.ledger_from = update.ledger_from;
   if (update.error.has_value()) job.error = *update.error;
   if (update.finished.has_value()) job.finished = *update.finished;
