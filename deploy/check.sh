@@ -66,13 +66,18 @@ check_includes() {
   local zone_cache=scheduler/core/time/zone.cc
   may_include "$core" "$core_mend" 'scheduler/core/*.h' 'scheduler/core/*.cc' ":!$zone_cache"
   may_include "$core|absl/synchronization/mutex\.h" "$core_mend" "$zone_cache"
+  may_include 'absl/(time|status|strings)/|scheduler/core/time/|scheduler/verify/|common/(status|text|time_text)\.h' \
+    "the oracle shares cron, zone and calendar evaluation with the scheduler and nothing else" \
+    'scheduler/verify/*'
+  forbid "the oracle judges what is due over edits by itself" \
+    '#include "scheduler/core/time/timeline\.h"' 'scheduler/verify/*'
   forbid "the engine knows core and its own ports alone: let store, rpc and alerts implement a port" \
-    '#include ["<](?:scheduler/(?!core/|engine/)|executor/|grpc|pqxx|libpq|proto|tidemark/v1|spdlog)' \
+    '#include ["<](?:scheduler/(?!core/|engine/|verify/history\.h)|executor/|grpc|pqxx|libpq|proto|tidemark/v1|spdlog)' \
     'scheduler/engine/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|store/)|executor/)' 'scheduler/store/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|store/|verify/history\.h)|executor/)' 'scheduler/store/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|rpc/)|executor/)' 'scheduler/rpc/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|rpc/|verify/)|executor/)' 'scheduler/rpc/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
     '#include ["<](?:scheduler/(?!core/|engine/|alerts/)|executor/)' 'scheduler/alerts/*'
   # cron next and cron explain need no server.

@@ -10,6 +10,7 @@
 #include "scheduler/cli/read_file.h"
 #include "scheduler/cli/run_watch.h"
 #include "scheduler/cli/table.h"
+#include "scheduler/cli/verify_command.h"
 
 namespace tidemark {
 namespace {
@@ -400,6 +401,7 @@ void AddJobCommands(CLI::App& app, Cli& cli) {
   AddGetAndNext(noun, cli);
   AddTrigger(noun, cli);
   AddOrders(noun, cli);
+  AddVerify(noun, cli);
 }
 
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "scheduler/engine/operator_rows.h"
+#include "scheduler/verify/history.h"
 
 namespace tidemark {
 
@@ -82,6 +83,11 @@ class OperatorPort {
 
   // ---- the rest
 
+  // All that is kept of that job and the oracle asks for, but definitions and calendars, from one
+  // snapshot; of runs those whose id was made at `since` or later. RESOURCE_EXHAUSTED: there are
+  // more than `limit`.
+  virtual absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since,
+                                                     int limit) = 0;
   virtual absl::StatusOr<LedgerRows> Ledger(int64_t job_id) = 0;
   virtual absl::StatusOr<std::vector<OperatorExecutor>> ListExecutors(const std::string& app,
                                                                       bool all) = 0;

@@ -80,6 +80,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       calendars_(store),
       orders_(store, clock, random),
       lists_(store),
+      verify_(store),
       waiter_(store, clock),
       workers_(options.workers, options.queue) {}
 
@@ -290,6 +291,12 @@ grpc::ServerUnaryReactor* OperatorService::ClusterStatus(grpc::CallbackServerCon
                                                          const v1::ClusterStatusRequest* request,
                                                          v1::ClusterStatusResponse* response) {
   return Answer(context, [=, this] { return lists_.Cluster(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::VerifyJobs(grpc::CallbackServerContext* context,
+                                                      const v1::VerifyJobsRequest* request,
+                                                      v1::VerifyJobsResponse* response) {
+  return Answer(context, [=, this] { return verify_.Jobs(*request, response); });
 }
 
 }  // namespace tidemark

@@ -13,6 +13,7 @@
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
 #include "scheduler/rpc/operator_orders.h"
+#include "scheduler/rpc/operator_verify.h"
 #include "scheduler/rpc/operator_waiter.h"
 #include "scheduler/rpc/operator_workers.h"
 #include "tidemark/v1/operator.grpc.pb.h"
@@ -95,6 +96,9 @@ class OperatorService : public v1::OperatorService::CallbackService {
   grpc::ServerUnaryReactor* ClusterStatus(grpc::CallbackServerContext* context,
                                           const v1::ClusterStatusRequest* request,
                                           v1::ClusterStatusResponse* response) override;
+  grpc::ServerUnaryReactor* VerifyJobs(grpc::CallbackServerContext* context,
+                                       const v1::VerifyJobsRequest* request,
+                                       v1::VerifyJobsResponse* response) override;
 
  private:
   // Runs `work` on a worker and ends the request with its status.
@@ -112,6 +116,7 @@ class OperatorService : public v1::OperatorService::CallbackService {
   OperatorCalendars calendars_;
   OperatorOrders orders_;
   OperatorLists lists_;
+  OperatorVerify verify_;
   OperatorWaiter waiter_;
   OperatorWorkers workers_;
 };

@@ -45,6 +45,7 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<std::vector<OperatorRun>> ListRuns(const RunFilter& filter) override;  // limit + 1
   absl::StatusOr<std::optional<OperatorRun>> FindRun(const std::string& run_id) override;
   absl::StatusOr<std::vector<OperatorAttempt>> Attempts(const OperatorRun& run) override;
+  absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since, int limit) override;
   absl::StatusOr<LedgerRows> Ledger(int64_t job_id) override;
   absl::StatusOr<std::vector<OperatorExecutor>> ListExecutors(const std::string& app,
                                                               bool all) override;

@@ -49,6 +49,23 @@ void CheckSkips(Context& context, absl::Time from, absl::Time to) {
 
 }  // namespace
 
+Range Narrow(const History& history, const Range& asked, int days) {
+  const DuePlan plan(history);
+  const absl::TimeZone zone = plan.empty() ? absl::UTCTimeZone() : plan.zone();
+  Range range = asked;
+  const absl::CivilDay last = asked.to.value_or(absl::ToCivilDay(history.now, zone));
+  range.from = asked.from.value_or(last - days);
+  if (plan.empty() || plan.dated()) return range;
+  for (const int span : {days, 30, 7, 1, 0}) {
+    const absl::Time from = absl::FromCivil(*range.from, zone);
+    const absl::Time to = std::min(history.now, absl::FromCivil(last + 1, zone));
+    if (plan.Fires(from, to, kMostFires).size() < kMostFires) return range;
+    range.from = std::max(*range.from, last - span);
+    range.narrowed = true;
+  }
+  return range;
+}
+
 void CheckFires(Context& context) {
   const History& history = context.history;
   if (context.plan.empty()) return;

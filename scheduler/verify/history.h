@@ -85,16 +85,13 @@ struct SkippedFires {
   absl::Time recorded_at;
 };
 
-// Something that took away or gave a date its verdict and is kept beside the row.
-struct Act {
-  enum class Kind {
-    kUnsettled,  // the watermark was deleted or taken back: the date is open again
-    kSettled,    // a person settled it: waived, forced
-  };
-  absl::Time at;
-  Kind kind = Kind::kUnsettled;
-  absl::CivilDay first;
-  absl::CivilDay last;
+// A verdict that was taken away again: a watermark deleted, a waiver withdrawn or overtaken by a
+// run.
+struct Undone {
+  absl::CivilDay date;
+  std::string status;     // that it had: DONE, WAIVED or EXPIRED
+  absl::Time settled_at;  // since when
+  absl::Time at;          // until when
 };
 
 // An alert: somebody was told.
@@ -118,7 +115,7 @@ struct History {
   std::vector<Run> runs;  // live and ended, any order
   std::vector<Pause> pauses;
   std::vector<SkippedFires> skips;
-  std::vector<Act> acts;
+  std::vector<Undone> undone;
   std::vector<Notice> notices;
   // Due dates that something outside the job holds back, with the words for it.
   std::map<absl::CivilDay, std::string> waiting;

@@ -32,9 +32,8 @@ absl::Time SettledSince(const Context& context, absl::CivilDay date) {
       if (run->status == "COMPLETED" && run->ended_at) since = std::min(since, *run->ended_at);
     }
   }
-  for (const Act& act : context.history.acts) {
-    // What was taken away had been there.
-    if (act.first <= date && date <= act.last) since = std::min(since, act.at);
+  for (const Undone& verdict : context.history.undone) {
+    if (verdict.date == date) since = std::min(since, verdict.settled_at);
   }
   const auto mark = context.history.marks.find(date);
   if (mark == context.history.marks.end() || !Settles(mark->second)) return since;

@@ -19,10 +19,10 @@ bool Asked(const Run& run) {
 // Whether the date lost its verdict between the two runs, so that it was to be filled again.
 bool UnsettledBetween(const Context& context, const Run& earlier, const Run& later) {
   if (!later.biz_date.has_value()) return false;
-  return std::any_of(context.history.acts.begin(), context.history.acts.end(), [&](const Act& act) {
-    return act.kind == Act::Kind::kUnsettled && act.first <= *later.biz_date &&
-           *later.biz_date <= act.last && act.at + kSlack >= earlier.created_at &&
-           act.at <= later.created_at + kSlack;
+  const auto& undone = context.history.undone;
+  return std::any_of(undone.begin(), undone.end(), [&](const Undone& verdict) {
+    return verdict.date == *later.biz_date && verdict.at + kSlack >= earlier.created_at &&
+           verdict.at <= later.created_at + kSlack;
   });
 }
 

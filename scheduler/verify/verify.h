@@ -33,6 +33,7 @@ std::string_view Name(Finding::Kind kind);  // "missed", …
 struct Range {
   std::optional<absl::CivilDay> from;  // biz_dates, of interval jobs local days; both inclusive
   std::optional<absl::CivilDay> to;
+  bool narrowed = false;  // `from` is later than was asked for: the job fires too often
 };
 
 struct Verdict {
@@ -46,6 +47,10 @@ struct Verdict {
 inline constexpr absl::Duration kPatience = absl::Minutes(10);
 // At most so many fires of one interval job are looked at.
 inline constexpr size_t kMostFires = 100000;
+
+// A range that can be looked at in a moment: from `asked.from`, or so many days before its end, or
+// later when there would be more than kMostFires fires. Needs definitions, calendars and now alone.
+Range Narrow(const History& history, const Range& asked, int days);
 
 // Pure. Only what lies in `range` is judged; earlier dates count where order needs them. It answers
 // from rows: work that goes on in an attempt which was judged lost, or released by force, is in

@@ -130,10 +130,10 @@ TEST(VerifyTest, ADateThatWasOpenedAgainMayCompleteAgain) {
   History history = AllDone();
   Complete(history, "2026-11-03", At("2026-11-06T03:00:00Z"), "CATCH_UP");
   EXPECT_EQ(Found(history), (Texts{"duplicate 2026-11-03"}));
-  history.acts.push_back(
-      {At("2026-11-06T02:59:00Z"), Act::Kind::kUnsettled, Day("2026-11-02"), Day("2026-11-04")});
+  history.undone.push_back(
+      {Day("2026-11-03"), "DONE", At("2026-11-04T01:05:00Z"), At("2026-11-06T02:59:00Z")});
   EXPECT_EQ(Found(history), Texts{});
-  history.acts.clear();
+  history.undone.clear();
   history.runs.back().trigger = "MANUAL";
   EXPECT_EQ(Found(history), Texts{});
 }
