@@ -29,6 +29,34 @@ BEGIN
   RETURN made;
 END $$;
 
+CREATE FUNCTION tidemark.tidemark_note_pause() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE job_pause SET resumed_at = tidemark_now()
+    WHERE job_id = NEW.job_id AND resumed_at IS NULL;
+  IF NEW.paused THEN
+    INSERT INTO job_pause (job_id, paused_at, reason, actor)
+      VALUES (NEW.job_id, tidemark_now(), NEW.pause_reason, NEW.paused_by)
+      ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION tidemark.tidemark_note_undone() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO watermark_undone (job_id, biz_date, status, run_id, actor, settled_at, undone_at,
+                                undone_by)
+    SELECT OLD.job_id, OLD.biz_date, OLD.status, OLD.run_id, OLD.actor, OLD.updated_at,
+           tidemark_now(), session_user
+    FROM job WHERE job_id = OLD.job_id AND deleted_at IS NULL;
+  RETURN NULL;
+END $$;
+
 CREATE FUNCTION tidemark.tidemark_now() RETURNS timestamp with time zone
     LANGUAGE sql PARALLEL SAFE
     AS $$ SELECT clock_timestamp() $$;
@@ -214,6 +242,14 @@ CREATE TABLE tidemark.job_cursor (
     last_fire timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
+
+CREATE TABLE tidemark.job_pause (
+    job_id bigint NOT NULL,
+    paused_at timestamp with time zone NOT NULL,
+    resumed_at timestamp with time zone,
+    reason text NOT NULL,
+    actor text NOT NULL
+);
 
 CREATE TABLE tidemark.job_version (
     job_id bigint NOT NULL,
@@ -525,6 +561,17 @@ CREATE TABLE tidemark.skipped_range (
     CONSTRAINT skipped_range_fires_check CHECK ((fires > 0))
 );
 
+CREATE TABLE tidemark.watermark_undone (
+    job_id bigint NOT NULL,
+    biz_date date NOT NULL,
+    status character varying(16) NOT NULL,
+    run_id uuid,
+    actor text NOT NULL,
+    settled_at timestamp with time zone NOT NULL,
+    undone_at timestamp with time zone NOT NULL,
+    undone_by text NOT NULL
+);
+
 ALTER TABLE ONLY tidemark.run_attempt ATTACH PARTITION tidemark.run_attempt_default DEFAULT;
 
 ALTER TABLE ONLY tidemark.run_history ATTACH PARTITION tidemark.run_history_default DEFAULT;
@@ -566,6 +613,9 @@ ALTER TABLE ONLY tidemark.inbox
 
 ALTER TABLE ONLY tidemark.job_cursor
     ADD CONSTRAINT job_cursor_pkey PRIMARY KEY (job_id);
+
+ALTER TABLE ONLY tidemark.job_pause
+    ADD CONSTRAINT job_pause_pkey PRIMARY KEY (job_id, paused_at);
 
 ALTER TABLE ONLY tidemark.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (job_id);
@@ -647,6 +697,8 @@ CREATE INDEX run_history_job ON ONLY tidemark.run_history USING btree (job_id, r
 
 CREATE INDEX run_history_default_job_id_run_id_idx ON tidemark.run_history_default USING btree (job_id, run_id DESC);
 
+CREATE INDEX watermark_undone_job ON tidemark.watermark_undone USING btree (job_id, biz_date);
+
 ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_default_pkey;
 
 ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_job_id_biz_date_idx;
@@ -657,6 +709,12 @@ ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_defa
 
 ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
 
+CREATE TRIGGER job_pause_noted AFTER UPDATE ON tidemark.job FOR EACH ROW WHEN ((old.paused <> new.paused)) EXECUTE FUNCTION tidemark.tidemark_note_pause();
+
+CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+
+CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND ((new.status)::text <> (old.status)::text))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+
 ALTER TABLE ONLY tidemark.calendar_version
     ADD CONSTRAINT calendar_version_name_fkey FOREIGN KEY (name) REFERENCES tidemark.calendar(name);
 
@@ -665,6 +723,9 @@ ALTER TABLE ONLY tidemark.executor_incarnation
 
 ALTER TABLE ONLY tidemark.job_cursor
     ADD CONSTRAINT job_cursor_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
+
+ALTER TABLE ONLY tidemark.job_pause
+    ADD CONSTRAINT job_pause_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.job_version
     ADD CONSTRAINT job_version_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
