@@ -46,6 +46,14 @@ struct MemoryStore {
   std::vector<AttemptEnd> attempts;
   std::vector<SkippedRange> skipped;
   std::map<int64_t, std::vector<Pause>> pauses;
+  // Verdicts that were taken away: with the job, the date, and the time.
+  struct Undone {
+    int64_t job_id;
+    absl::CivilDay date;
+    Watermark mark;
+    absl::Time at;
+  };
+  std::vector<Undone> undone;
   std::vector<absl::Time> skipped_at;  // when each of `skipped` was recorded
   std::map<std::pair<int64_t, absl::CivilDay>, Watermark> watermarks;
   std::map<std::string, std::pair<int64_t, std::string>> executors;  // registration, incarnation
@@ -59,8 +67,10 @@ struct MemoryStore {
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;
   Snapshot Load() const;
+  void DeleteWatermark(int64_t job_id, absl::CivilDay date);  // as a person's SQL does
 
  private:
+  void NoteUndone(int64_t job_id, absl::CivilDay date);
   void Close(const RunClose& close, FlushResult& result);
   void Open(const RunOpen& open, FlushResult& result);
   ExecutorRegistered Register(const ExecutorRegister& row);

@@ -25,9 +25,10 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
         mark.status == "DONE" || mark.status == "WAIVED" || mark.status == "EXPIRED";
     if (write.only_if_unsettled && settled) continue;
     if (write.status.empty()) {
-      watermarks.erase({write.job_id, write.date});
+      DeleteWatermark(write.job_id, write.date);
       continue;
     }
+    if (mark.status != write.status) NoteUndone(write.job_id, write.date);
     mark.status = write.status;
     mark.reason = write.reason;
     mark.note = write.note;
@@ -78,12 +79,24 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   mark.at = now;
 }
 
+void MemoryStore::NoteUndone(int64_t job_id, absl::CivilDay date) {
+  const Watermark& mark = watermarks[{job_id, date}];
+  if (mark.status != "DONE" && mark.status != "WAIVED" && mark.status != "EXPIRED") return;
+  undone.push_back({job_id, date, mark, now});
+}
+
+void MemoryStore::DeleteWatermark(int64_t job_id, absl::CivilDay date) {
+  NoteUndone(job_id, date);
+  watermarks.erase({job_id, date});
+}
+
 void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
   if (!active.try_emplace(open.run.occurrence, open.run).second) return;
   result.opened.insert(open.run.run_id);
   if (!open.run.biz_date.has_value()) return;
   Watermark& mark = watermarks[{open.run.occurrence.job_id, *open.run.biz_date}];
   if (mark.status == "DONE") return;
+  NoteUndone(open.run.occurrence.job_id, *open.run.biz_date);
   mark.status = "RUNNING";
   mark.reason.clear();
   mark.actor.clear();

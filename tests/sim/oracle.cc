@@ -17,6 +17,21 @@ void Oracle::Entered(absl::Duration now, const std::string& occurrence, const st
                    " in " + where);
   }
   inside[attempt] = process;
+  CheckLimit(now, occurrence);
+}
+
+void Oracle::CheckLimit(absl::Duration now, const std::string& occurrence) {
+  const std::string job = occurrence.substr(0, occurrence.find('/'));
+  const auto limit = limits_.find(job);
+  if (limit == limits_.end()) return;
+  std::string names;
+  int count = 0;
+  for (const auto& [other, inside] : inside_) {
+    if (inside.empty() || other.substr(0, other.find('/')) != job) continue;
+    ++count;
+    names += " " + other;
+  }
+  if (count > limit->second) Blame(now, "too many runs of " + job + " at once:" + names);
 }
 
 void Oracle::Left(absl::Duration, const std::string& occurrence, const std::string&,
@@ -25,10 +40,14 @@ void Oracle::Left(absl::Duration, const std::string& occurrence, const std::stri
   if (succeeded) succeeded_.insert(occurrence);
 }
 
-void Oracle::Died(absl::Duration, const std::string& process) {
+bool Oracle::Died(const std::string& process) {
+  bool inside_one = false;
   for (auto& [occurrence, inside] : inside_) {
-    std::erase_if(inside, [&](const auto& entry) { return entry.second == process; });
+    inside_one =
+        std::erase_if(inside, [&](const auto& entry) { return entry.second == process; }) > 0 ||
+        inside_one;
   }
+  return inside_one;
 }
 
 void Oracle::CheckOrder(absl::Duration now, const std::string& job,
@@ -56,7 +75,7 @@ void Oracle::CheckSettled(absl::Duration now, const MemoryStore& store, int64_t 
   for (const absl::CivilDay date : due) {
     const auto it = store.watermarks.find({job_id, date});
     const std::string status = it == store.watermarks.end() ? "no row" : it->second.status;
-    if (status != "DONE") {
+    if (status != "DONE" && status != "WAIVED") {
       Blame(now, "job " + std::to_string(job_id) + " " + FormatDate(date) +
                      " is not settled: " + status);
     }

@@ -21,27 +21,33 @@ class Oracle {
                const std::string& attempt);
   void Left(absl::Duration now, const std::string& occurrence, const std::string& process,
             const std::string& attempt, bool succeeded);
-  // The process is gone, and its handlers with it.
-  void Died(absl::Duration now, const std::string& process);
+  // The process is gone, and its handlers with it. True: it was inside one.
+  bool Died(const std::string& process);
 
   // Strict order: `date` may be entered only when all of `before` have succeeded some time.
   void CheckOrder(absl::Duration now, const std::string& job,
                   const std::vector<std::string>& before);
+  // A person has said that the date need not run: order passes it, and it may be DONE by that word.
+  void Excuse(const std::string& occurrence) { succeeded_.insert(occurrence); }
+  // So many occurrences of the job may be inside handlers together.
+  void Limit(const std::string& job, int at_once) { limits_[job] = at_once; }
   // No watermark is ahead of its runs.
   void CheckWatermarks(absl::Duration now, const MemoryStore& store);
-  // Every one of `due` is DONE.
+  // Every one of `due` is DONE or waived.
   void CheckSettled(absl::Duration now, const MemoryStore& store, int64_t job_id,
                     const std::vector<absl::CivilDay>& due);
 
   const std::vector<std::string>& violations() const { return violations_; }
   size_t entered() const { return entered_; }
+  void Blame(absl::Duration now, const std::string& what);
 
  private:
-  void Blame(absl::Duration now, const std::string& what);
+  void CheckLimit(absl::Duration now, const std::string& occurrence);
 
   std::map<std::string, std::map<std::string, std::string>>
       inside_;  // occurrence → attempt → process
   std::set<std::string> succeeded_;
+  std::map<std::string, int> limits_;
   std::vector<std::string> violations_;
   size_t entered_ = 0;
 };

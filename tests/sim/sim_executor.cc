@@ -1,5 +1,6 @@
 #include "tests/sim/sim_executor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,9 +13,10 @@ std::string AttemptText(const exec::AttemptKey& key) {
 
 }  // namespace
 
-SimExecutor::SimExecutor(std::string id, bool interruptible, EventQueue& queue, Random& random,
-                         Oracle& oracle, Outside outside)
-    : id_(std::move(id)),
+SimExecutor::SimExecutor(std::string name, std::string executor_id, bool interruptible,
+                         EventQueue& queue, Random& random, Oracle& oracle, Outside outside)
+    : name_(std::move(name)),
+      executor_id_(std::move(executor_id)),
       interruptible_(interruptible),
       queue_(queue),
       random_(random),
@@ -26,15 +28,17 @@ exec::Moment SimExecutor::Now() const { return {queue_.now(), absl::UnixEpoch() 
 void SimExecutor::Start() {
   ++incarnation_;
   exec::CoreOptions options;
-  options.executor_id = id_;
+  options.executor_id = executor_id_;
   options.app = "app";
-  options.incarnation = NewUuid(absl::UnixEpoch() + queue_.now(), random_);
-  options.host = id_ + "." + std::to_string(incarnation_);
+  uuid_ = NewUuid(absl::UnixEpoch() + queue_.now(), random_);
+  options.incarnation = uuid_;
+  options.host = Process();
   options.capacity = 4;
   options.handlers = {{"work", interruptible_, 0}};
   std::vector<exec::SpooledResult> spooled;
   for (const auto& [key, result] : spool_) spooled.push_back(result);
   core_ = std::make_unique<exec::SessionCore>(options, std::move(spooled), Now());
+  if (disk_full_) core_->OnSpoolHealth(false, "no space left on device");
   tick_at_ = absl::InfiniteDuration();
   outside_.dial(*this);
   Pump();
@@ -42,11 +46,59 @@ void SimExecutor::Start() {
 
 void SimExecutor::Kill() {
   if (!alive()) return;
-  oracle_.Died(queue_.now(), id_ + "." + std::to_string(incarnation_));
+  oracle_.Died(Process());
   running_.clear();
+  unsaved_.clear();
   core_.reset();
   link_.reset();
   outside_.close(*this);
+}
+
+void SimExecutor::Stop() {
+  if (!alive()) return;
+  core_->OnStop(Now());
+  Pump();
+}
+
+void SimExecutor::FillDisk() {
+  disk_full_ = true;
+  if (!alive()) return;
+  core_->OnSpoolHealth(false, "no space left on device");
+  Pump();
+}
+
+void SimExecutor::FreeDisk() {
+  disk_full_ = false;
+  for (const auto& [key, result] : unsaved_) spool_[key] = result;
+  unsaved_.clear();
+  if (!alive()) return;
+  core_->OnSpoolHealth(true, "");
+  Pump();
+}
+
+bool SimExecutor::Inside(const std::string& run_id) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& entry) { return entry.first.run_id == run_id; });
+}
+
+bool SimExecutor::Unacknowledged(const std::string& run_id) const {
+  for (const auto* results : {&spool_, &unsaved_}) {
+    for (const auto& [key, result] : *results) {
+      if (key.run_id == run_id && !result.acknowledged) return true;
+    }
+  }
+  return false;
+}
+
+// A write takes its time: a process that dies before has not written, or torn it, which is the
+// same.
+void SimExecutor::WriteSoon(const exec::AttemptKey& key) {
+  queue_.After(absl::Milliseconds(30) * random_.Uniform(), [this, key, process = incarnation_] {
+    const auto it = unsaved_.find(key);
+    if (process != incarnation_ || disk_full_ || it == unsaved_.end()) return;
+    spool_[key] = it->second;
+    unsaved_.erase(it);
+  });
 }
 
 void SimExecutor::LinkOpened() {
@@ -113,14 +165,17 @@ void SimExecutor::Carry(exec::Effect effect) {
              std::holds_alternative<exec::LeaveEffect>(effect)) {
     Kill();
     queue_.After(absl::Seconds(10), [this] {
-      if (!alive()) Start();
+      if (!alive() && comes_back) Start();
     });
   } else if (auto* write = std::get_if<exec::SpoolWriteEffect>(&effect)) {
-    spool_[write->key] = {write->report, false};
+    unsaved_[write->key] = {write->report, false};
+    WriteSoon(write->key);
   } else if (auto* ack = std::get_if<exec::SpoolAckEffect>(&effect)) {
     if (spool_.contains(ack->key)) spool_[ack->key].acknowledged = true;
+    if (unsaved_.contains(ack->key)) unsaved_[ack->key].acknowledged = true;
   } else if (auto* gone = std::get_if<exec::SpoolDeleteEffect>(&effect)) {
     spool_.erase(gone->key);
+    unsaved_.erase(gone->key);
   }
 }
 
@@ -128,8 +183,7 @@ void SimExecutor::Enter(const exec::StartEffect& start) {
   Running& run = running_[start.key];
   run.occurrence = start.trigger->batch_id();
   outside_.entering(*start.trigger);
-  oracle_.Entered(queue_.now(), run.occurrence, id_ + "." + std::to_string(incarnation_),
-                  AttemptText(start.key));
+  oracle_.Entered(queue_.now(), run.occurrence, Process(), AttemptText(start.key));
   core_->OnEntered(start.key, Now());
   const double luck = random_.Uniform();
   using Kind = exec::HandlerResult::Kind;
@@ -146,7 +200,7 @@ void SimExecutor::OnCancel(const exec::AttemptKey& key) {
   const auto it = running_.find(key);
   if (it == running_.end()) return;
   it->second.cancelled = true;
-  if (!interruptible_ && random_.Uniform() < odds.ignores_cancel) return;
+  if (random_.Uniform() < odds.ignores_cancel) return;
   queue_.After(absl::Seconds(20) * random_.Uniform(), [this, key, incarnation = incarnation_] {
     if (incarnation == incarnation_) Finish(key, exec::HandlerResult::Kind::kStopped);
   });
@@ -156,8 +210,10 @@ void SimExecutor::Finish(const exec::AttemptKey& key, exec::HandlerResult::Kind 
   const auto it = running_.find(key);
   if (!alive() || it == running_.end()) return;
   const bool succeeded = kind == exec::HandlerResult::Kind::kSucceeded;
-  oracle_.Left(queue_.now(), it->second.occurrence, id_, AttemptText(key), succeeded);
+  oracle_.Left(queue_.now(), it->second.occurrence, name_, AttemptText(key), succeeded);
   running_.erase(it);
+  outside_.left();
+  if (!alive()) return;
   exec::HandlerResult result;
   result.kind = kind;
   result.rows = 1;

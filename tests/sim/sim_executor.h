@@ -21,7 +21,7 @@ namespace tidemark::sim {
 struct HandlerOdds {
   double fails = 0;  // for good
   double retries = 0;
-  double ignores_cancel = 0;  // of handlers that are not interruptible
+  double ignores_cancel = 0;  // whether they promised to be interruptible or not
   absl::Duration mean = absl::Seconds(20);
 };
 
@@ -32,15 +32,23 @@ class SimExecutor {
     std::function<void(SimExecutor&)> dial;
     std::function<void(SimExecutor&, const v1::ExecutorMessage&)> send;
     std::function<void(SimExecutor&)> close;
-    // A handler is about to be entered.
+    // A handler is about to be entered; one was left.
     std::function<void(const v1::Trigger&)> entering;
+    std::function<void()> left;
   };
 
-  SimExecutor(std::string id, bool interruptible, EventQueue& queue, Random& random, Oracle& oracle,
-              Outside outside);
+  // `name` tells processes apart; two of them may have one executor_id.
+  SimExecutor(std::string name, std::string executor_id, bool interruptible, EventQueue& queue,
+              Random& random, Oracle& oracle, Outside outside);
 
   void Start();  // a new process: a new incarnation, the spool as the last one left it
-  void Kill();
+  void Kill();   // what was not on disk yet is gone
+  void Stop();   // SIGTERM: drains and leaves
+  void FillDisk();
+  void FreeDisk();
+  bool Inside(const std::string& run_id) const;
+  bool Unacknowledged(const std::string& run_id) const;
+  bool comes_back = true;  // is started again when it leaves or aborts by itself
   bool alive() const { return core_ != nullptr; }
 
   // What the network tells.
@@ -49,7 +57,10 @@ class SimExecutor {
   void Receive(const v1::SchedulerMessage& message);
   bool linked() const { return link_.has_value(); }
 
-  const std::string& id() const { return id_; }
+  const std::string& id() const { return name_; }
+  const std::string& executor_id() const { return executor_id_; }
+  const std::string& uuid() const { return uuid_; }  // of this process
+  std::string Process() const { return name_ + "." + std::to_string(incarnation_); }
   HandlerOdds odds;
 
  private:
@@ -66,8 +77,10 @@ class SimExecutor {
   void Finish(const exec::AttemptKey& key, exec::HandlerResult::Kind kind);
   void OnCancel(const exec::AttemptKey& key);
   void PlanTick();
+  void WriteSoon(const exec::AttemptKey& key);
 
-  const std::string id_;
+  const std::string name_;
+  const std::string executor_id_;
   const bool interruptible_;
   EventQueue& queue_;
   Random& random_;
@@ -75,11 +88,14 @@ class SimExecutor {
   const Outside outside_;
 
   int incarnation_ = 0;
+  std::string uuid_;
   std::unique_ptr<exec::SessionCore> core_;
   std::optional<exec::LinkId> link_;
   exec::LinkId last_link_ = 0;
   std::map<exec::AttemptKey, Running> running_;
-  std::map<exec::AttemptKey, exec::SpooledResult> spool_;
+  std::map<exec::AttemptKey, exec::SpooledResult> spool_;    // on disk
+  std::map<exec::AttemptKey, exec::SpooledResult> unsaved_;  // on its way there
+  bool disk_full_ = false;
   absl::Duration tick_at_ = absl::InfiniteDuration();
 };
 

@@ -18,6 +18,7 @@ void SimScheduler::Start() {
   // The fence: an open transaction of the old owner commits or dies before the load.
   if (in_flight_ && !in_flight_->settled) {
     in_flight_->settled = true;
+    store_.now = DbNow();
     if (random_.Uniform() < doubt) store_.Apply(in_flight_->flush);
   }
   in_flight_.reset();
@@ -28,8 +29,45 @@ void SimScheduler::Start() {
   tick_at_ = absl::InfiniteDuration();
   Snapshot snapshot = store_.Load();
   for (int shard = 0; shard < kShards; ++shard) snapshot.shards[shard] = {1, epoch_};
+  suspended_until_ = queue_.now();
   engine_->TermStarted(Now(), std::move(snapshot));
   Pump();
+  std::erase_if(open_orders_,
+                [&](const auto& order) { return store_.commands.contains(order.first); });
+  const std::map<std::string, Command> open = open_orders_;
+  for (const auto& [id, command] : open) Deliver(command);
+}
+
+void SimScheduler::WhenAwake(std::function<void()> what) {
+  if (queue_.now() >= suspended_until_) return what();
+  queue_.At(suspended_until_, [this, what = std::move(what), life = life_] {
+    if (alive_ && life == life_) WhenAwake(what);
+  });
+}
+
+void SimScheduler::Suspend(absl::Duration d) {
+  if (!alive_) return;
+  suspended_until_ = queue_.now() + d;
+  if (d < absl::Seconds(8)) return;
+  queue_.At(suspended_until_, [this, life = life_] {
+    if (!alive_ || life != life_) return;
+    engine_->TermEnded(Now(), "its lease was over");
+    Pump();
+    Start();
+  });
+}
+
+void SimScheduler::StepClock(absl::Duration step) {
+  if (alive_) {
+    engine_->ClockLeapt(Now(), step);
+    Pump();
+  }
+  queue_.After(absl::Seconds(3), [this, step] {
+    stepped_ += step;
+    if (!alive_) return;
+    engine_->ClockTrusted(Now());
+    Pump();
+  });
 }
 
 void SimScheduler::Kill() {
@@ -40,14 +78,19 @@ void SimScheduler::Kill() {
 
 void SimScheduler::Receive(StreamId stream, const ExecutorMessage& message) {
   if (!alive_) return;
-  engine_->Received(Now(), stream, message, queue_.now());
-  Pump();
+  // Stamped where bytes arrive, however late the loop comes to them.
+  WhenAwake([this, stream, message, at = queue_.now()] {
+    engine_->Received(Now(), stream, message, at);
+    Pump();
+  });
 }
 
 void SimScheduler::Closed(StreamId stream) {
   if (!alive_) return;
-  engine_->StreamClosed(Now(), stream);
-  Pump();
+  WhenAwake([this, stream] {
+    engine_->StreamClosed(Now(), stream);
+    Pump();
+  });
 }
 
 std::string SimScheduler::Order(int64_t job_id, const std::string& kind,
@@ -58,11 +101,19 @@ std::string SimScheduler::Order(int64_t job_id, const std::string& kind,
   command.kind = kind;
   command.args = std::move(args);
   command.actor = "simulation";
-  if (alive_) {
+  open_orders_[command.command_id] = command;
+  if (alive_) Deliver(command);
+  return command.command_id;
+}
+
+void SimScheduler::Deliver(const Command& order) {
+  WhenAwake([this, order] {
+    Command command = order;
+    const auto job = store_.jobs.find(command.job_id);
+    if (job != store_.jobs.end()) command.job = job->second;
     engine_->CommandsArrived(Now(), {command});
     Pump();
-  }
-  return command.command_id;
+  });
 }
 
 void SimScheduler::Pump() {
@@ -85,8 +136,10 @@ void SimScheduler::Carry(Effects effects) {
       // Read at this moment; the answer is on its way for a while.
       queue_.After(slowness * random_.Uniform(), [this, result = store_.Answer(query), life] {
         if (!alive_ || life != life_) return;
-        engine_->Ledger(Now(), result);
-        Pump();
+        WhenAwake([this, result] {
+          engine_->Ledger(Now(), result);
+          Pump();
+        });
       });
     });
   }
@@ -97,11 +150,14 @@ void SimScheduler::Commit(const std::shared_ptr<Pending>& pending) {
   pending->settled = true;
   // A node that died meanwhile may have got its COMMIT through, or not.
   if (!alive_ && random_.Uniform() >= doubt) return;
+  store_.now = DbNow();
   const FlushResult result = store_.Apply(pending->flush);
   queue_.After(slowness * random_.Uniform(), [this, result, life = life_] {
     if (!alive_ || life != life_) return;
-    engine_->Flushed(Now(), result);
-    Pump();
+    WhenAwake([this, result] {
+      engine_->Flushed(Now(), result);
+      Pump();
+    });
   });
 }
 
@@ -113,8 +169,10 @@ void SimScheduler::PlanTick() {
   queue_.At(tick_at_, [this, at = tick_at_, life = life_] {
     if (!alive_ || life != life_ || at != tick_at_) return;
     tick_at_ = absl::InfiniteDuration();
-    engine_->Tick(Now());
-    Pump();
+    WhenAwake([this] {
+      engine_->Tick(Now());
+      Pump();
+    });
   });
 }
 

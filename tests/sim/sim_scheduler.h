@@ -34,10 +34,17 @@ class SimScheduler {
 
   void Receive(StreamId stream, const ExecutorMessage& message);
   void Closed(StreamId stream);
+  // Orders are rows: one that no node has carried out waits for the next.
   std::string Order(int64_t job_id, const std::string& kind,
                     std::map<std::string, std::string> args);
+  // The process does nothing for a while. Longer than its lease, the term is over when it wakes.
+  void Suspend(absl::Duration d);
+  // The database's clock steps; the node notices, holds, and trusts it again.
+  void StepClock(absl::Duration step);
+  // Whether a transaction is open.
+  bool Committing() const { return in_flight_ && !in_flight_->settled; }
 
-  absl::Time DbNow() const { return start_ + (queue_.now() - begin_); }
+  absl::Time DbNow() const { return start_ + (queue_.now() - begin_) + stepped_; }
   // How long a commit takes, at most.
   absl::Duration slowness = absl::Milliseconds(50);
   double doubt = 0;  // share of killed commits that took place all the same
@@ -48,6 +55,9 @@ class SimScheduler {
     bool settled = false;
   };
 
+  // Lets `what` happen once the process is not suspended, if it still lives then.
+  void WhenAwake(std::function<void()> what);
+  void Deliver(const Command& command);
   Moment Now() const { return {queue_.now(), DbNow(), DbNow()}; }
   void Pump();
   void Carry(Effects effects);
@@ -66,6 +76,9 @@ class SimScheduler {
   uint64_t life_ = 0;
   uint64_t epoch_ = 0;
   int orders_ = 0;
+  std::map<std::string, Command> open_orders_;
+  absl::Duration stepped_;
+  absl::Duration suspended_until_;
   std::unique_ptr<Engine> engine_;
   std::shared_ptr<Pending> in_flight_;
   absl::Duration tick_at_ = absl::InfiniteDuration();

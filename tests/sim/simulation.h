@@ -17,14 +17,22 @@ namespace tidemark::sim {
 struct SimReport {
   std::vector<std::string> violations;
   std::map<std::string, int> faults;  // kind → how often
+  // kind → state of a live run when it struck → how often. With no live run: "idle".
+  std::map<std::string, std::map<std::string, int>> matrix;
   size_t events = 0;
   size_t handlers_entered = 0;
+  int superseded = 0;  // handlers that were taken for gone: two processes with one id
+  size_t judged = 0;   // due dates and fires that `verify` looked at
   absl::Duration simulated;
   std::vector<std::string> trace;  // what was done to the world, and when
 };
 
-// One world: a strict daily job, an independent daily one, three executors (one of which cannot be
-// stopped), 36 hours of faults, then calm until everything must be settled.
+// States of a run in their order.
+const std::vector<std::string>& RunStates();
+
+// One world: a strict daily job, an independent one on a calendar, one that gets deleted and made
+// again, one of every quarter of an hour, three executors (one of which cannot be stopped), a day
+// of faults, then calm until everything must be settled.
 class Simulation {
  public:
   explicit Simulation(uint64_t seed);
@@ -38,26 +46,63 @@ class Simulation {
     absl::Duration last_to_scheduler;
   };
 
-  int64_t AddJob(const std::string& name, CatchUpOrder order);
+  // world.cc: definitions
+  void AddJob(const std::string& name, JobSpec spec);
+  void AddDailyJob(const std::string& name, CatchUpOrder order, const std::string& calendar);
+  void AddBeatJob();
+  // Stores another version of the job and tells the scheduler.
+  void Edit(const std::string& name, const JobSpec& spec);
+  void ImportCalendar(const std::vector<absl::CivilDay>& closed, bool retroactive);
+  const JobSpec& NewestSpec(const std::string& name) const;
+  JobSpec SpecOf(const std::string& text) const { return specs_.at(text); }
   Decoders MakeDecoders();
-  void AddExecutor(const std::string& id, bool interruptible);
+  void AddExecutor(const std::string& name, const std::string& id, bool interruptible);
+
+  // network.cc
   void Dial(SimExecutor& executor);
-  void Break(const std::string& id);  // both sides learn of it
+  void Break(const std::string& name);  // both sides learn of it
   void ToScheduler(SimExecutor& executor, const v1::ExecutorMessage& message);
   void ToExecutor(const Outbound& message);
   void CloseStream(StreamId stream);
-  void CheckEntering(const v1::Trigger& trigger);
 
+  // faults.cc
+  using FaultMethod = void (Simulation::*)();
   void PlanFault();
+  void Focus();  // perhaps a fault at this very moment of a run
   void Fault();
   void KillScheduler();
-  void KillExecutor(SimExecutor& executor);
-  void CutLink(SimExecutor& executor);
-  void DeleteWatermarks();
-  void OrderSomething();
+  void KillExecutor();
+  void DrainExecutor();
+  void CutLink();
+  void FillDisk();
+  void StartTwin();
+  void SuspendScheduler();
+  void StepClock();
+  void DeleteWatermark();
+  void DeleteRunningWatermark();
+  void OrderCancel();
+  void OrderRerun();
+  void PauseJob();
+  void EditJob();
+  void EditCalendar();
+  void DeleteJob();
+  void Waive();
+  // Counts the fault, with the states of the runs that it strikes.
+  void Count(const std::string& kind, const std::string& detail = "");
+  std::string StateOf(const ActiveRun& run) const;
+  SimExecutor& AnyExecutor();
+  std::pair<std::string, int64_t> AnyJob();
+  void RestartExecutor(SimExecutor& executor, absl::Duration after);
+
+  // simulation.cc: course and oracles
+  void CheckEntering(const v1::Trigger& trigger);
+  // What is documented as beyond any scheduler: of two processes with one id, the acting one out of
+  // contact, the other one is taken for its successor.
+  void ForgetSuperseded();
+  std::vector<absl::CivilDay> DueDates(int64_t job_id, absl::Time until) const;
   void Calm();
   void MendByHand();
-  SimExecutor& AnyExecutor();
+  void CheckEnd();
   void Trace(const std::string& what);
 
   const uint64_t seed_;
@@ -67,12 +112,15 @@ class Simulation {
   Oracle oracle_;
   std::map<std::string, JobSpec> specs_;
   std::map<std::string, int64_t> job_ids_;
+  int64_t last_job_id_ = 0;
+  CalendarSet calendars_;
   std::unique_ptr<SimScheduler> scheduler_;
   std::vector<std::unique_ptr<SimExecutor>> executors_;
-  std::map<std::string, Link> links_;  // by executor id
+  std::map<std::string, Link> links_;  // by the executor's name
   std::map<std::string, absl::Duration> unreachable_until_;
   StreamId last_stream_ = 0;
   bool faults_on_ = true;
+  absl::Duration calm_since_;
   SimReport report_;
 };
 

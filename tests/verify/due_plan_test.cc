@@ -91,7 +91,7 @@ TEST(DuePlanTest, AgreesWithTheSchedulerOverRandomEdits) {
     History history;
     std::vector<DefinitionVersion> versions;
     absl::Time at = At("2026-11-01T00:00:00Z");
-    for (int v = 0; v < 2; ++v) {
+    for (int v = 0; v < 4; ++v) {
       AddVersion(history, FormatInstant(at), crons[random.Next() % crons.size()]);
       history.definitions.back().schedule.biz_offset = -1;
       versions.push_back({at, history.definitions.back().schedule});

@@ -81,6 +81,10 @@ verify::History HistoryOf(const MemoryStore& store, int64_t job_id, absl::Time n
     if (range.job_id != job_id) continue;
     history.skips.push_back({range.from, range.to, range.fires, range.reason, store.skipped_at[i]});
   }
+  for (const MemoryStore::Undone& undone : store.undone) {
+    if (undone.job_id != job_id) continue;
+    history.undone.push_back({undone.date, undone.mark.status, undone.mark.at, undone.at});
+  }
   for (const AlertRaise& alert : store.all_alerts) {
     if (alert.job_name != job.name) continue;
     history.notices.push_back(

@@ -22,10 +22,10 @@ int Reach(const std::vector<ScheduleVersion>& versions) {
 }
 
 // What becomes of one biz_date by an edit at `edit`: `before` under the versions up to it, `after`
-// under the new one.
+// under the new one. `was_due`: at some time before the edit, even if another edit moved it since.
 std::optional<Occurrence> Switch(const std::optional<Occurrence>& before,
-                                 const std::optional<Occurrence>& after, absl::Time edit) {
-  const bool was_due = before && before->fire_time < edit;
+                                 const std::optional<Occurrence>& after, bool was_due,
+                                 absl::Time edit) {
   if (after && after->fire_time >= edit) {
     // Only the same day's time moves; a date that another day has handled stays there.
     const bool other_day =
@@ -64,8 +64,11 @@ Timeline::Timeline(std::vector<ScheduleVersion> versions) {
 std::optional<Occurrence> Timeline::OccurrenceOf(absl::CivilDay biz_date) const {
   if (!dated()) return std::nullopt;
   std::optional<Occurrence> due = versions_[0].schedule->OccurrenceOf(biz_date);
+  bool was_due = false;
   for (size_t i = 1; i < versions_.size(); ++i) {
-    due = Switch(due, versions_[i].schedule->OccurrenceOf(biz_date), versions_[i].valid_from);
+    const absl::Time edit = versions_[i].valid_from;
+    was_due = was_due || (due && due->fire_time < edit);
+    due = Switch(due, versions_[i].schedule->OccurrenceOf(biz_date), was_due, edit);
   }
   return due;
 }

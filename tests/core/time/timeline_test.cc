@@ -57,6 +57,17 @@ Timeline Edited(std::shared_ptr<const Schedule> before, const char* when,
   return Timeline({{absl::InfinitePast(), std::move(before)}, {At(when), std::move(after)}});
 }
 
+TEST(Timeline, ADateThatWasDueStaysWhateverLaterEditsDo) {
+  // Due at 01:00 of the 10th, moved to 18:00 of the same day, and before that to Mondays alone.
+  const Timeline timeline({{absl::InfinitePast(), Make("0 0 1 * * ?")},
+                           {At("2026-11-10T09:00:00Z"), Make("0 0 18 * * ?")},
+                           {At("2026-11-10T12:00:00Z"), Make("0 0 2 ? * MON")}});
+  const auto due = timeline.OccurrenceOf(absl::CivilDay(2026, 11, 9));
+  ASSERT_TRUE(due.has_value()) << "it may have run, or failed, at 01:00";
+  EXPECT_EQ(Show(*due), "2026-11-09<" + Text(At("2026-11-10T18:00:00Z"), absl::UTCTimeZone()));
+  EXPECT_FALSE(timeline.OccurrenceOf(absl::CivilDay(2026, 11, 10)).has_value());
+}
+
 TEST(Timeline, EmptyIsNeverDue) {
   const Timeline timeline;
   EXPECT_FALSE(timeline.dated());
