@@ -40,8 +40,8 @@ void SimScheduler::Start() {
 
 void SimScheduler::WhenAwake(std::function<void()> what) {
   if (queue_.now() >= suspended_until_) return what();
-  queue_.At(suspended_until_, [this, what = std::move(what), life = life_] {
-    if (alive_ && life == life_) WhenAwake(what);
+  queue_.At(suspended_until_, [this, what = std::move(what), process = process_] {
+    if (alive_ && process == process_) WhenAwake(what);
   });
 }
 
@@ -73,6 +73,7 @@ void SimScheduler::StepClock(absl::Duration step) {
 void SimScheduler::Kill() {
   alive_ = false;
   ++life_;
+  ++process_;
   engine_.reset();
 }
 
@@ -136,7 +137,8 @@ void SimScheduler::Carry(Effects effects) {
       // Read at this moment; the answer is on its way for a while.
       queue_.After(slowness * random_.Uniform(), [this, result = store_.Answer(query), life] {
         if (!alive_ || life != life_) return;
-        WhenAwake([this, result] {
+        WhenAwake([this, result, life] {
+          if (life != life_) return;
           engine_->Ledger(Now(), result);
           Pump();
         });
@@ -154,7 +156,8 @@ void SimScheduler::Commit(const std::shared_ptr<Pending>& pending) {
   const FlushResult result = store_.Apply(pending->flush);
   queue_.After(slowness * random_.Uniform(), [this, result, life = life_] {
     if (!alive_ || life != life_) return;
-    WhenAwake([this, result] {
+    WhenAwake([this, result, life] {
+      if (life != life_) return;
       engine_->Flushed(Now(), result);
       Pump();
     });
@@ -169,7 +172,8 @@ void SimScheduler::PlanTick() {
   queue_.At(tick_at_, [this, at = tick_at_, life = life_] {
     if (!alive_ || life != life_ || at != tick_at_) return;
     tick_at_ = absl::InfiniteDuration();
-    WhenAwake([this] {
+    WhenAwake([this, life] {
+      if (life != life_) return;
       engine_->Tick(Now());
       Pump();
     });

@@ -73,7 +73,8 @@ class SimScheduler {
   const Outside outside_;
 
   bool alive_ = false;
-  uint64_t life_ = 0;
+  uint64_t life_ = 0;     // of the term
+  uint64_t process_ = 0;  // a process lives through terms
   uint64_t epoch_ = 0;
   int orders_ = 0;
   std::map<std::string, Command> open_orders_;

@@ -80,6 +80,13 @@ void Simulation::CheckEntering(const v1::Trigger& trigger) {
 }
 
 void Simulation::CheckEnd() {
+  for (const auto& [id, done] : store_.commands) {
+    if (done.code != absl::StatusCode::kOk) Trace("refused " + id + ": " + done.message);
+  }
+  for (const auto& [key, run] : store_.active) {
+    Trace("live at the end: " + run.job_name + " " + key.key + " " + run.run_id + " in '" +
+          run.executor_id + "'" + (run.held ? " held" : ""));
+  }
   oracle_.CheckWatermarks(queue_.now(), store_);
   for (const auto& [id, job] : store_.jobs) {
     const std::string name = job.name;
@@ -127,7 +134,10 @@ void Simulation::MendByHand() {
   for (const auto& [key, mark] : store_.watermarks) {
     if (mark.status != "FAILED" || !store_.jobs.contains(key.first)) continue;
     if (!long_enough && mark.reason != "cancelled" && mark.reason != "held") continue;
-    scheduler_->Order(key.first, "trigger", {{"biz_date", FormatDate(key.second)}});
+    const std::string id =
+        scheduler_->Order(key.first, "trigger", {{"biz_date", FormatDate(key.second)}});
+    Trace("by hand (" + id + "): job " + std::to_string(key.first) + " " + FormatDate(key.second) +
+          " " + mark.reason);
   }
   queue_.After(absl::Minutes(30), [this] { MendByHand(); });
 }

@@ -1,4 +1,4 @@
-// Seeds of the single-node simulation. TIDEMARK_SIM_SEEDS: how many (default 200);
+// Seeds of the single-node simulation. TIDEMARK_SIM_SEEDS: how many (default 300);
 // TIDEMARK_SIM_SEED: this one alone, with its trace.
 #include "tests/sim/simulation.h"
 
@@ -60,7 +60,7 @@ TEST(SimulationTest, WhateverFailsNothingIsLostAndNothingRunsTwiceAtOnce) {
     return;
   }
   const uint64_t first = Number("TIDEMARK_SIM_FIRST", 1);
-  const uint64_t seeds = Number("TIDEMARK_SIM_SEEDS", 200);
+  const uint64_t seeds = Number("TIDEMARK_SIM_SEEDS", 300);
   int failed = 0;
   for (uint64_t seed = first; seed < first + seeds && failed < 3; ++seed) {
     if (!Check(seed, false, &total)) ++failed;
