@@ -25,6 +25,7 @@
 #include "scheduler/rpc/server.h"
 #include "scheduler/store/alert_outbox.h"
 #include "scheduler/store/operator_store.h"
+#include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
 #include "scheduler/store/string_map.h"
 
@@ -73,7 +74,8 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   const DatabaseOptions database = DatabaseOf(config, dev.get());
 
   EngineLoop loop(MakeDecoders(), clock, random);
-  ExecutorGateway gateway(&loop, clock);
+  RunLogWriter run_logs(database);
+  ExecutorGateway gateway(&loop, &run_logs, clock);
   OperatorStore operator_store(database, clock, random);
   // Operators may ask as soon as the server listens, which is before the store can be made.
   std::atomic<SchedulerStore*> store = nullptr;
@@ -115,6 +117,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   operators.Stop();
   gateway.CloseAll();
   server->Shutdown();
+  run_logs.Stop();
   owned_store.Stop();
   loop.Stop();
   alert_log.Stop();

@@ -12,7 +12,7 @@ namespace tidemark::exec {
 // `total_limit` bytes the log ends with a mark. Value type, one thread.
 class LogBuffer {
  public:
-  static constexpr size_t kPendingLimit = 256 * 1024;
+  static constexpr size_t kPendingLimit = 1024 * 1024;
   static constexpr uint64_t kTotalLimit = 16u << 20;
 
   void Append(std::string_view bytes);
@@ -20,6 +20,8 @@ class LogBuffer {
   size_t size() const { return pending_.size(); }
   // Offset in the log of the first pending byte.
   uint64_t offset() const { return offset_; }
+  // Any byte was ever appended.
+  bool used() const { return offset_ > 0 || !pending_.empty(); }
   // Takes up to `limit` bytes from the front.
   std::string Take(size_t limit);
 

@@ -59,10 +59,11 @@ v1::RunReport ProgressReport(const AttemptKey& key, int64_t registration,
 }
 
 v1::RunReport LogReport(const AttemptKey& key, int64_t registration, uint64_t offset,
-                        std::string data) {
+                        std::string data, bool end) {
   v1::RunReport report = Base(key, registration);
   report.mutable_log()->set_offset(offset);
   report.mutable_log()->set_data(std::move(data));
+  report.mutable_log()->set_end(end);
   return report;
 }
 

@@ -25,7 +25,7 @@ v1::RunReport RefusedReport(const AttemptKey& key, int64_t registration, v1::Ref
 v1::RunReport ProgressReport(const AttemptKey& key, int64_t registration,
                              const ProgressUpdate& progress);
 v1::RunReport LogReport(const AttemptKey& key, int64_t registration, uint64_t offset,
-                        std::string data);
+                        std::string data, bool end);
 
 // Everything of Finished but the outcome's decision.
 struct FinishedParts {

@@ -270,15 +270,20 @@ void SessionCore::SendProgress(const AttemptKey& key, Run& run, Moment now) {
 void SessionCore::SendLogs() {
   for (auto it = logs_.begin(); it != logs_.end();) {
     Log& log = it->second;
+    // Every node takes logs; one stream at a time keeps the order.
     auto* entry = FindNode(log.owner_node);
-    while (entry != nullptr && !log.buffer.empty() &&
+    if (entry == nullptr) entry = AnyLink();
+    bool end_to_say = log.ended && log.buffer.used();
+    while (entry != nullptr && (!log.buffer.empty() || end_to_say) &&
            entry->second.outstanding + entry->second.pending_bytes < kLogWindow) {
       const uint64_t offset = log.buffer.offset();
+      std::string data = log.buffer.Take(kMaxLogChunk);
+      const bool end = log.ended && log.buffer.empty();
+      if (end) end_to_say = false;
       Post(entry->first, entry->second,
-           LogReport(it->first, log.registration, offset, log.buffer.Take(kMaxLogChunk)));
+           LogReport(it->first, log.registration, offset, std::move(data), end));
     }
-    const bool ended = log.keep_until != absl::InfiniteDuration();
-    it = ended && log.buffer.empty() ? logs_.erase(it) : std::next(it);
+    it = log.ended && log.buffer.empty() && !end_to_say ? logs_.erase(it) : std::next(it);
   }
 }
 

@@ -108,6 +108,7 @@ class SessionCore {
     LogBuffer buffer;
     std::string owner_node;
     int64_t registration = 0;
+    bool ended = false;  // the handler has returned
     absl::Duration keep_until = absl::InfiniteDuration();
   };
 

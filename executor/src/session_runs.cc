@@ -356,14 +356,11 @@ void SessionCore::OnFinished(const AttemptKey& key, const HandlerResult& result,
   Note(NoteEffect::Kind::kFinished, 0, key, run.trigger->handler(),
        v1::Finished::Outcome_Name(parts.outcome) +
            (parts.message.empty() ? "" : ": " + report.finished().message()));
-  SendLogs();  // before Finished, as far as the window allows
   if (const auto log = logs_.find(key); log != logs_.end()) {
-    if (log->second.buffer.empty()) {
-      logs_.erase(log);
-    } else {
-      log->second.keep_until = now.mono + options_.keep_acknowledged;
-    }
+    log->second.ended = true;
+    log->second.keep_until = now.mono + options_.keep_acknowledged;
   }
+  SendLogs();  // before Finished, as far as the window allows
   effects_.push_back(SpoolWriteEffect{key, report});
   outbox_.AddResult(key, std::move(report), run.owner_node, now.mono);
   SendRecord(key, now);

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "common/text.h"
 #include "scheduler/cli/cli.h"
+#include "scheduler/cli/run_logs.h"
 #include "scheduler/cli/run_watch.h"
 #include "scheduler/cli/table.h"
 
@@ -235,6 +236,7 @@ void AddRunCommands(CLI::App& app, Cli& cli) {
   noun->footer("Examples:\n  tidemark run list --job recon\n  tidemark run list --status RUNNING");
   AddList(noun, cli);
   AddGetAndWatch(noun, cli);
+  AddRunLogs(noun, cli);
   AddOrders(noun, cli);
 }
 

@@ -81,6 +81,12 @@ class OperatorPort {
   // By number. The one that is under way has no end.
   virtual absl::StatusOr<std::vector<OperatorAttempt>> Attempts(const OperatorRun& run) = 0;
 
+  // The log of an attempt (0: the last) from `offset` on, at least `bytes` long if there is as
+  // much. nullopt: no such run.
+  virtual absl::StatusOr<std::optional<OperatorRunLog>> ReadRunLog(const std::string& run_id,
+                                                                   int attempt, uint64_t offset,
+                                                                   size_t bytes) = 0;
+
   // ---- the rest
 
   // All that is kept of that job and the oracle asks for, but definitions and calendars, from one

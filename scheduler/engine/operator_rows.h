@@ -158,6 +158,22 @@ struct OperatorAttempt {
   std::string message;
 };
 
+// A part of an attempt's log.
+struct OperatorRunLog {
+  int attempt = 0;  // 0: none was recorded yet
+  int last_attempt = 0;
+  bool run_ended = false;
+  bool over = false;     // the attempt is
+  bool settled = false;  // … for so long that nothing of its log is on its way any more
+  struct Piece {
+    uint64_t start = 0;
+    std::string data;
+  };
+  std::vector<Piece> pieces;  // ascending; the first may begin before what was asked for
+  uint64_t reached = 0;       // the log is known to have been so long, kept or not
+  bool ended = false;         // … and not to be longer
+};
+
 struct RunFilter {
   std::optional<int64_t> job_id;
   std::string ns;

@@ -50,7 +50,7 @@ FinishedReport FinishedOf(const v1::Finished& finished) {
   return report;
 }
 
-// Logs are not the engine's: a report that is only a log chunk gives nothing.
+// Logs are not the engine's: a report that is only a log chunk gives nothing (see TakeLogs).
 bool ReportOf(const v1::RunReport& message, RunReport* report) {
   report->attempt = RefOf(message.attempt());
   report->registration = message.registration();
@@ -211,6 +211,21 @@ ExecutorMessage FromProto(const v1::ExecutorMessage& message) {
   }
   out.goodbye = message.has_goodbye();
   return out;
+}
+
+std::vector<RunLogChunk> TakeLogs(v1::ExecutorMessage& message) {
+  std::vector<RunLogChunk> chunks;
+  for (v1::RunReport& report : *message.mutable_reports()) {
+    if (!report.has_log()) continue;
+    RunLogChunk chunk;
+    chunk.key.attempt = RefOf(report.attempt());
+    chunk.key.registration = report.registration();
+    chunk.offset = report.log().offset();
+    chunk.data = std::move(*report.mutable_log()->mutable_data());
+    chunk.end = report.log().end();
+    chunks.push_back(std::move(chunk));
+  }
+  return chunks;
 }
 
 void AddTo(const Outbound& outbound, v1::SchedulerMessage& out) {

@@ -2,8 +2,11 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -16,14 +19,18 @@ namespace {
 // One executor's stream. Deletes itself in OnDone; the gateway keeps it in its table until then.
 class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  Stream(StreamId id, GatewayListener* listener, Clock& clock, std::function<void(StreamId)> gone)
-      : id_(id), listener_(listener), clock_(clock), gone_(std::move(gone)) {}
+  Stream(StreamId id, GatewayListener* listener, RunLogSink* logs, Clock& clock,
+         std::function<void(StreamId)> gone)
+      : id_(id), listener_(listener), logs_(logs), clock_(clock), gone_(std::move(gone)) {}
 
   void Begin() { StartRead(&incoming_); }
 
   void Queue(const Outbound& message) {
     absl::MutexLock lock(&mutex_);
     if (finishing_) return;
+    if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
+      registration_ = welcome->registration;
+    }
     AddTo(message, waiting_);
     has_waiting_ = true;
     WriteNext();
@@ -42,9 +49,29 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
       End();
       return;
     }
-    listener_->OnMessage(id_, FromProto(incoming_), clock_.Monotonic());
+    const absl::Duration received = clock_.Monotonic();
+    if (incoming_.has_hello()) executor_id_ = incoming_.hello().executor_id();
+    TakeLogChunks();
+    listener_->OnMessage(id_, FromProto(incoming_), received);
     incoming_.Clear();
     StartRead(&incoming_);
+  }
+
+  // A process writes in its own name: as what it was welcomed. Whether the attempt is its own only
+  // the database knows.
+  void TakeLogChunks() {
+    std::vector<RunLogChunk> chunks = TakeLogs(incoming_);
+    if (chunks.empty()) return;
+    int64_t registration = 0;
+    {
+      absl::MutexLock lock(&mutex_);
+      registration = registration_;
+    }
+    for (RunLogChunk& chunk : chunks) {
+      if (registration == 0 || chunk.key.registration != registration) continue;
+      chunk.key.executor_id = executor_id_;
+      logs_->Take(std::move(chunk));
+    }
   }
 
   void OnWriteDone(bool ok) override {
@@ -83,11 +110,15 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   const StreamId id_;
   GatewayListener* const listener_;
+  RunLogSink* const logs_;
   Clock& clock_;
   const std::function<void(StreamId)> gone_;
-  v1::ExecutorMessage incoming_;  // of the one read under way
+  // Of the one read under way:
+  v1::ExecutorMessage incoming_;
+  std::string executor_id_;  // as it says in its Hello
 
   absl::Mutex mutex_;
+  int64_t registration_ ABSL_GUARDED_BY(mutex_) = 0;       // 0: not welcomed
   v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
   v1::SchedulerMessage waiting_ ABSL_GUARDED_BY(mutex_);
   bool has_waiting_ ABSL_GUARDED_BY(mutex_) = false;
@@ -107,14 +138,15 @@ class ClosedStream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Sch
 
 class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
  public:
-  Impl(GatewayListener* listener, Clock& clock) : listener_(listener), clock_(clock) {}
+  Impl(GatewayListener* listener, RunLogSink* logs, Clock& clock)
+      : listener_(listener), logs_(logs), clock_(clock) {}
 
   grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage>* Connect(
       grpc::CallbackServerContext*) override {
     absl::MutexLock lock(&mutex_);
     if (closed_) return new ClosedStream;
     const StreamId id = ++last_id_;
-    auto* stream = new Stream(id, listener_, clock_, [this](StreamId gone) {
+    auto* stream = new Stream(id, listener_, logs_, clock_, [this](StreamId gone) {
       absl::MutexLock lock(&mutex_);
       streams_.erase(gone);
     });
@@ -146,6 +178,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
 
  private:
   GatewayListener* const listener_;
+  RunLogSink* const logs_;
   Clock& clock_;
   absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
@@ -153,8 +186,8 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   std::unordered_map<StreamId, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
 };
 
-ExecutorGateway::ExecutorGateway(GatewayListener* listener, Clock& clock)
-    : impl_(std::make_unique<Impl>(listener, clock)) {}
+ExecutorGateway::ExecutorGateway(GatewayListener* listener, RunLogSink* logs, Clock& clock)
+    : impl_(std::make_unique<Impl>(listener, logs, clock)) {}
 ExecutorGateway::~ExecutorGateway() = default;
 grpc::Service* ExecutorGateway::service() { return impl_.get(); }
 void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "scheduler/engine/messages.h"
+#include "scheduler/engine/run_log.h"
 
 namespace grpc {
 class Service;
@@ -28,8 +29,8 @@ class GatewayListener {
 // Thread-safe. Messages to one stream that wait for a write to end are sent as one.
 class ExecutorGateway {
  public:
-  // Listener and clock must outlive it.
-  ExecutorGateway(GatewayListener* listener, Clock& clock);
+  // All must outlive it. Log chunks go to `logs`, past the listener, once the stream was welcomed.
+  ExecutorGateway(GatewayListener* listener, RunLogSink* logs, Clock& clock);
   ~ExecutorGateway();  // after the server has shut down
 
   // To be registered with the server, once.

@@ -81,6 +81,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       orders_(store, clock, random),
       lists_(store),
       verify_(store),
+      logs_(store),
       waiter_(store, clock),
       workers_(options.workers, options.queue) {}
 
@@ -267,6 +268,12 @@ grpc::ServerUnaryReactor* OperatorService::GetRun(grpc::CallbackServerContext* c
                                                   const v1::GetRunRequest* request,
                                                   v1::Run* response) {
   return Answer(context, [=, this] { return lists_.Run(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::ReadRunLog(grpc::CallbackServerContext* context,
+                                                      const v1::ReadRunLogRequest* request,
+                                                      v1::ReadRunLogResponse* response) {
+  return Answer(context, [=, this] { return logs_.Read(*request, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ListWatermarks(grpc::CallbackServerContext* context,

@@ -12,6 +12,7 @@
 #include "scheduler/rpc/operator_calendars.h"
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
+#include "scheduler/rpc/operator_logs.h"
 #include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/operator_verify.h"
 #include "scheduler/rpc/operator_waiter.h"
@@ -78,6 +79,9 @@ class OperatorService : public v1::OperatorService::CallbackService {
                                      v1::ListRunsResponse* response) override;
   grpc::ServerUnaryReactor* GetRun(grpc::CallbackServerContext* context,
                                    const v1::GetRunRequest* request, v1::Run* response) override;
+  grpc::ServerUnaryReactor* ReadRunLog(grpc::CallbackServerContext* context,
+                                       const v1::ReadRunLogRequest* request,
+                                       v1::ReadRunLogResponse* response) override;
   grpc::ServerUnaryReactor* CancelRun(grpc::CallbackServerContext* context,
                                       const v1::CancelRunRequest* request,
                                       v1::CancelRunResponse* response) override;
@@ -117,6 +121,7 @@ class OperatorService : public v1::OperatorService::CallbackService {
   OperatorOrders orders_;
   OperatorLists lists_;
   OperatorVerify verify_;
+  OperatorLogs logs_;
   OperatorWaiter waiter_;
   OperatorWorkers workers_;
 };

@@ -46,6 +46,8 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<std::optional<OperatorRun>> FindRun(const std::string& run_id) override;
   absl::StatusOr<std::vector<OperatorAttempt>> Attempts(const OperatorRun& run) override;
   absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since, int limit) override;
+  absl::StatusOr<std::optional<OperatorRunLog>> ReadRunLog(const std::string& run_id, int attempt,
+                                                           uint64_t offset, size_t bytes) override;
   absl::StatusOr<LedgerRows> Ledger(int64_t job_id) override;
   absl::StatusOr<std::vector<OperatorExecutor>> ListExecutors(const std::string& app,
                                                               bool all) override;

@@ -82,6 +82,22 @@ extern const std::string_view kNamesOfJobs;
 extern const std::string_view kUnloggedAlerts;  // $1 limit; locked
 extern const std::string_view kMarkLogged;      // $1 alert ids
 
+// ---------------------------------------------------------------- logs of runs
+// $1 run_ids, $2 attempts, $3 recorded_at → number of the key (from 1), executor_id, registration,
+// reached, marked, ended; a row for each process that has or had the attempt.
+extern const std::string_view kFindRunLogs;
+extern const std::string_view kUnmarkRunLogs;  // as above
+// $1 recorded_at, $2 run_ids, $3 attempts, $4 start_byte, $5 data, $6 ended
+extern const std::string_view kAddRunLogs;
+// $1 run_id, $2 attempt (0: the last), $3 µs → the run's last attempt, whether the run has ended,
+// the attempt asked for, whether it is over, and for longer than the µs.
+extern const std::string_view kRunLogState;
+// $1 run_id, $2 attempt, $3 recorded_at → reached, ended
+extern const std::string_view kRunLogEnd;
+// $1 run_id, $2 attempt, $3 recorded_at, $4 offset, $5 bytes → start_byte, data in hex; so many
+// rows from the offset on that they have the bytes, if there are as many.
+extern const std::string_view kReadRunLog;
+
 }  // namespace tidemark::sql
 
 #endif  // TIDEMARK_SCHEDULER_STORE_STATEMENTS_H_

@@ -199,6 +199,7 @@ TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
                                              {"run"},
                                              {"run", "list"},
                                              {"run", "get"},
+                                             {"run", "logs"},
                                              {"run", "watch"},
                                              {"run", "cancel"},
                                              {"run", "rerun"},

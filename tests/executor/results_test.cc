@@ -197,12 +197,57 @@ TEST(Logs, AreSentInOrderBeforeTheEnd) {
   EXPECT_EQ(got, bytes);
 }
 
+// Where the log ends as the reports say it; -1: they do not.
+int64_t SaidEnd(const std::vector<v1::RunReport>& reports) {
+  int64_t end = -1;
+  for (const v1::RunReport& report : reports) {
+    if (!report.has_log()) continue;
+    EXPECT_EQ(end, -1) << "nothing follows the end";
+    if (report.log().end()) {
+      end = static_cast<int64_t>(report.log().offset() + report.log().data().size());
+    }
+  }
+  return end;
+}
+
+TEST(Logs, TheEndIsSaidWithTheLastBytesOrBehindThem) {
+  CoreBench bench;
+  bench.Connect(1);
+  bench.Run(1, 1);
+  bench.core.OnLog(CoreBench::Key(1), "all");
+  bench.Finish(1);
+  EXPECT_EQ(SaidEnd(bench.Reports(1, 1)), 3);
+
+  bench.Run(1, 2);
+  bench.core.OnLog(CoreBench::Key(2), "sent before");
+  bench.Take();
+  EXPECT_EQ(SaidEnd(bench.Reports(1, 2)), -1);
+  bench.Finish(2);
+  EXPECT_EQ(SaidEnd(bench.Reports(1, 2)), 11);
+
+  bench.Run(1, 3);
+  bench.Finish(3);
+  for (const auto& report : bench.Reports(1, 3)) EXPECT_FALSE(report.has_log()) << "there is none";
+}
+
+TEST(Logs, AnotherNodeTakesThemWhenTheOwnerIsAway) {
+  CoreBench bench;
+  bench.Connect(1, "n1");
+  bench.Connect(2, "n2");
+  bench.Run(1, 1, "hard");
+  bench.Close(1);
+  bench.core.OnLog(CoreBench::Key(1), "to whoever is there");
+  bench.Take();
+  ASSERT_FALSE(bench.Reports(2, 1).empty());
+  EXPECT_EQ(bench.Reports(2, 1).back().log().data(), "to whoever is there");
+}
+
 TEST(Logs, AreBoundedWhileNobodyTakesThem) {
   CoreBench bench;
   bench.Connect(1);
   bench.Run(1, 1, "hard");
   bench.Close(1);
-  for (int i = 0; i < 100; ++i) bench.core.OnLog(CoreBench::Key(1), std::string(10000, 'a'));
+  for (int i = 0; i < 200; ++i) bench.core.OnLog(CoreBench::Key(1), std::string(10000, 'a'));
   bench.Connect(2);
   size_t bytes = 0;
   std::string all;
