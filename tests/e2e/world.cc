@@ -132,6 +132,17 @@ void World::StartRecon(const std::string& id, std::vector<std::string> program,
   programs_.insert_or_assign(id, *std::move(process));
 }
 
+void World::StartProgram(const std::string& name, std::vector<std::string> argv) {
+  argv[0] = std::string(TIDEMARK_BIN_DIR) + "/" + argv[0];
+  ProcessOptions options;
+  options.argv = {"/bin/sh", "-c", "exec \"$@\" >\"$OUT.out\" 2>\"$OUT.err\"", "sh"};
+  options.argv.insert(options.argv.end(), argv.begin(), argv.end());
+  options.env = {{"OUT", Path(name)}, {"WORLD", dir_}, {"TIDEMARK_SERVER", address_}};
+  absl::StatusOr<Process> process = Process::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  programs_.insert_or_assign(name, *std::move(process));
+}
+
 Process& World::program(const std::string& name) { return programs_.at(name); }
 
 void World::Kill(const std::string& name) { programs_.at(name).Kill(); }

@@ -28,6 +28,8 @@ class World {
                   const std::map<std::string, std::string>& env = {});
   // recon on a database of its own; `program` is tidemark-recon or faulty-recon with its fault.
   void StartRecon(const std::string& id, std::vector<std::string> program, int chunk_delay_ms = 0);
+  // Any other program of the build: its name is argv[0]. Output: NAME.out and NAME.err.
+  void StartProgram(const std::string& name, std::vector<std::string> argv);
   void Kill(const std::string& name);       // SIGKILL
   void Terminate(const std::string& name);  // SIGTERM, and waits for its end
   Process& program(const std::string& name);

@@ -514,7 +514,8 @@ CREATE TABLE tidemark.run_log (
     run_id uuid NOT NULL,
     attempt integer NOT NULL,
     start_byte bigint NOT NULL,
-    data bytea NOT NULL
+    data bytea NOT NULL,
+    ended boolean DEFAULT false NOT NULL
 )
 PARTITION BY RANGE (recorded_at);
 
@@ -523,7 +524,8 @@ CREATE TABLE tidemark.run_log_default (
     run_id uuid NOT NULL,
     attempt integer NOT NULL,
     start_byte bigint NOT NULL,
-    data bytea NOT NULL
+    data bytea NOT NULL,
+    ended boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE tidemark.scheduler_node (
