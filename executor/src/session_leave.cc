@@ -37,7 +37,9 @@ void SessionCore::CancelAll(CancelCause cause, const std::string& reason) {
 bool SessionCore::MayLeave(Moment now) const {
   if (!runs_.empty()) return false;
   // A rejected process has nobody to hand results to; they stay in the spool.
-  if (rejected_ || outbox_.unacknowledged() == 0) return true;
+  if (rejected_) return true;
+  const bool logs_left = !logs_.empty() && AnyWelcomed();
+  if (outbox_.unacknowledged() == 0 && !logs_left) return true;
   return now.mono >= last_end_ + options_.ack_wait;
 }
 

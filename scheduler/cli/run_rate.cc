@@ -8,6 +8,8 @@ namespace {
 
 constexpr absl::Duration kWindow = absl::Minutes(1);
 constexpr absl::Duration kLeast = absl::Seconds(1);
+// Many jobs report only now and then: less than this without a step forward says nothing.
+constexpr absl::Duration kStalled = absl::Seconds(30);
 // Beyond it a number says nothing but "very long".
 constexpr absl::Duration kLongest = absl::Hours(24 * 99);
 
@@ -36,7 +38,7 @@ std::optional<ProgressRate> RateOf(const std::vector<ProgressSample>& samples) {
   if (span < kLeast) return std::nullopt;
   const double gained = last.percent - samples[first].percent;
   ProgressRate rate;
-  if (gained <= 0) return rate;
+  if (gained <= 0) return span < kStalled ? std::nullopt : std::make_optional(rate);
   rate.percent_per_minute = gained / absl::ToDoubleMinutes(span);
   rate.eta = std::min(span * (std::max(0.0, 100 - last.percent) / gained), kLongest);
   return rate;

@@ -23,8 +23,8 @@ struct ProgressRate {
 };
 
 // The rate over the last minute of `samples` (oldest first), as far back as they belong to the same
-// attempt and never went backwards. nullopt while they say too little: no percentage, or less than
-// a second.
+// attempt and never went backwards. nullopt while they say too little: no percentage, less than a
+// second, or less than half a minute without a step forward.
 std::optional<ProgressRate> RateOf(const std::vector<ProgressSample>& samples);
 
 // Drops what RateOf would not look at.

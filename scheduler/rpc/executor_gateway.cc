@@ -50,11 +50,19 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
       return;
     }
     const absl::Duration received = clock_.Monotonic();
-    if (incoming_.has_hello()) executor_id_ = incoming_.hello().executor_id();
+    if (incoming_.has_hello()) TakeName(incoming_.hello().executor_id());
     TakeLogChunks();
     listener_->OnMessage(id_, FromProto(incoming_), received);
     incoming_.Clear();
     StartRead(&incoming_);
+  }
+
+  // A stream that changes its name is not welcomed under the new one yet.
+  void TakeName(const std::string& executor_id) {
+    if (executor_id == executor_id_) return;
+    executor_id_ = executor_id;
+    absl::MutexLock lock(&mutex_);
+    registration_ = 0;
   }
 
   // A process writes in its own name: as what it was welcomed. Whether the attempt is its own only

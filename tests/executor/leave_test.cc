@@ -114,6 +114,31 @@ TEST(Drain, ReconnectsWhileDrainingToHandItsResultOver) {
   EXPECT_EQ(Left(bench), kExitDrained);
 }
 
+TEST(Drain, LogsThatAreOnTheirWayAreSentBeforeItLeaves) {
+  CoreBench bench;
+  bench.Connect(1);
+  const size_t bytes = 1000 * 1000;
+  v1::SchedulerMessage acknowledged;
+  for (int run = 1; run <= 3; ++run) {
+    bench.Run(1, run);
+    *acknowledged.add_orders()->mutable_acknowledged()->mutable_attempt() = CoreBench::Ref(run);
+  }
+  for (int run = 1; run <= 3; ++run) {
+    bench.core.OnLog(CoreBench::Key(run), std::string(bytes, 'a'));
+    bench.core.OnFinished(CoreBench::Key(run), {}, bench.Now());
+  }
+  bench.Stop();  // as much as the window takes is sent
+  bench.Deliver(1, acknowledged);
+  EXPECT_EQ(Left(bench), std::nullopt) << "all results are committed, but not all logs are sent";
+  bench.Take();
+  EXPECT_EQ(Left(bench), kExitDrained);
+  size_t sent = 0;
+  for (int run = 1; run <= 3; ++run) {
+    for (const auto& report : bench.Reports(1, run)) sent += report.log().data().size();
+  }
+  EXPECT_EQ(sent, 3 * bytes);
+}
+
 void Reject(CoreBench* bench) {
   v1::SchedulerMessage message;
   message.mutable_rejected()->set_reason(v1::Rejected::SUPERSEDED);
