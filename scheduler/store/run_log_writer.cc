@@ -58,18 +58,22 @@ void RunLogWriter::Run() {
   for (;;) {
     RunLogBacklog::Batch batch;
     bool more = false;
+    bool stopping = false;
     {
       const MutexLock lock(&mutex_);
       batch = backlog_.Take(options_.batch_bytes);
       more = !backlog_.empty();
+      stopping = stopping_;
     }
-    if (!batch.empty()) WriteUntilDone(batch);
-    TellDropped();
-    if (more) continue;
-    if (Stopping()) break;
-    // While a batch was written the next one has formed; else the first byte waits for company.
-    if (batch.empty()) wake_.Wait(absl::InfiniteDuration());
-    stop_signal_.Wait(options_.linger);
+    if (batch.empty()) {
+      if (stopping) break;  // nothing is taken any more, so nothing is left
+      wake_.Wait(absl::InfiniteDuration());
+    } else {
+      WriteUntilDone(batch);
+      TellDropped();
+    }
+    // What comes within the pause is one batch.
+    if (!more && !Stopping()) stop_signal_.Wait(options_.linger);
   }
   done_.Notify();
 }
