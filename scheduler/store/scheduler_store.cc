@@ -212,6 +212,7 @@ absl::StatusOr<Snapshot> SchedulerStore::Impl::TakeShards(Session& session, Term
                                                           TermInfo* info) {
   TM_RETURN_IF_ERROR(FenceAll(session, term));
   TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
+  TM_RETURN_IF_ERROR(CheckShards(*connection, term.owner()));
   info->timeline = ReadTimeline(*connection);
   TM_ASSIGN_OR_RETURN(const auto claimed, ClaimShards(*connection, term.owner()));
   std::map<int, Epoch> shards;
