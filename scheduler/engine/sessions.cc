@@ -79,9 +79,11 @@ void Sessions::OnHello(StreamId stream, const Hello& hello) {
     s_.streams.erase(entry.waiting->stream);
   }
   const ExecutorSession* current = entry.current.get();
-  const bool alive =
-      current != nullptr && current->connected && !current->left && !Silent(*current);
+  // A new process means that the old one is gone, unless both were seen at one time.
+  const bool alive = current != nullptr && !current->left && !Silent(*current) &&
+                     (current->connected || entry.contender == hello.incarnation);
   if (alive && current->hello.incarnation != hello.incarnation) {
+    entry.contender = hello.incarnation;
     LetWait(*current, *session);
   } else if (current == nullptr && MayActElsewhere(hello)) {
     s_.Send(stream, WaitMessage{"executor id " + hello.executor_id +

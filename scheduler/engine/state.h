@@ -112,6 +112,7 @@ struct ExecutorSession {
 struct ExecutorEntry {
   std::unique_ptr<ExecutorSession> current;
   std::unique_ptr<ExecutorSession> waiting;
+  std::string contender;  // incarnation that was seen to live beside the one that acts
 };
 
 struct PendingLedger {

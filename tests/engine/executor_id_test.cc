@@ -65,6 +65,31 @@ TEST(ExecutorIdTest, ACutLinkOfTheFirstFreesNothing) {
   EXPECT_TRUE(second.triggers.empty());
 }
 
+TEST(ExecutorIdTest, TheSecondActsWhenTheFirstHasBeenSilentForALease) {
+  Shared h;
+  Executor& second = h.StartSecond();
+  h.Disconnect(h.first());
+  h.Advance(absl::Seconds(11));
+  EXPECT_TRUE(second.waiting);
+  h.Advance(absl::Seconds(7));
+  EXPECT_FALSE(second.waiting);
+  EXPECT_EQ(second.registration, 2);
+  EXPECT_FALSE(h.HasAlert("executor_id_shared"));
+}
+
+TEST(ExecutorIdTest, WhenBothLinksAreCutTheSecondDoesNotOvertakeTheFirst) {
+  Shared h;
+  Executor& second = h.StartSecond();
+  h.Disconnect(h.first());
+  h.Disconnect(second);
+  h.Connect(second);
+  EXPECT_TRUE(second.waiting);
+  h.Connect(h.first());
+  h.Finish(h.first(), h.first().triggers[0], Outcome::kSucceeded);
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "DONE");
+  EXPECT_TRUE(second.triggers.empty());
+}
+
 TEST(ExecutorIdTest, AfterARestartOfTheSchedulerTheSecondDoesNotOvertakeTheFirst) {
   Shared h;
   h.StartSecond();
@@ -98,6 +123,20 @@ TEST(ExecutorIdTest, ASchedulerThatWasSuspendedDoesNotTakeTheFirstForSilent) {
   EXPECT_TRUE(second.waiting);
   h.Advance(absl::Seconds(30));
   EXPECT_TRUE(second.waiting);
+}
+
+TEST(ExecutorIdTest, ASupersededProcessIsRefusedForGood) {
+  Shared h;
+  Executor& e1 = h.first();
+  const Executor old = e1;
+  h.Disconnect(e1);
+  h.Start("e1", 2);
+  h.executors["old"] = old;
+  h.Connect(h.executors["old"]);
+  h.Disconnect(e1);
+  h.Connect(h.executors["old"]);
+  ASSERT_TRUE(h.executors["old"].rejected.has_value());
+  EXPECT_EQ(h.executors["old"].rejected->reason, RejectedMessage::Reason::kSuperseded);
 }
 
 }  // namespace

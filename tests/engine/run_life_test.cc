@@ -294,43 +294,6 @@ TEST(RunLifeTest, StartTimeoutTakesItBackThenGivesItToAnother) {
   EXPECT_EQ(e2.triggers.size(), 1U);
 }
 
-TEST(RunLifeTest, TwoProcessesWithOneIdOneWaits) {
-  OneRun h;
-  Executor& e1 = h.Start("e1", 1);
-  h.Begin(e1, e1.triggers[0]);
-  const StreamId first = e1.stream;
-  Executor old = e1;
-  h.Start("e1", 2);
-  EXPECT_TRUE(e1.waiting);
-  EXPECT_EQ(e1.registration, 0);
-  EXPECT_TRUE(h.HasAlert("executor_id_shared"));
-  const Executor second = e1;
-  e1 = old;
-  e1.stream = first;
-  h.executors["second"] = second;
-  h.Disconnect(e1);
-  h.Advance(absl::Seconds(11));
-  EXPECT_TRUE(h.executors["second"].waiting) << "a cut link is no death";
-  h.Advance(absl::Seconds(7));
-  EXPECT_FALSE(h.executors["second"].waiting);
-  EXPECT_EQ(h.executors["second"].registration, 2);
-  EXPECT_FALSE(h.HasAlert("executor_id_shared"));
-}
-
-TEST(RunLifeTest, ASupersededProcessIsRefusedForGood) {
-  OneRun h;
-  Executor& e1 = h.Start("e1", 1);
-  const Executor old = e1;
-  h.Disconnect(e1);
-  h.Start("e1", 2);
-  h.executors["old"] = old;
-  h.Connect(h.executors["old"]);
-  h.Disconnect(e1);
-  h.Connect(h.executors["old"]);
-  ASSERT_TRUE(h.executors["old"].rejected.has_value());
-  EXPECT_EQ(h.executors["old"].rejected->reason, RejectedMessage::Reason::kSuperseded);
-}
-
 TEST(RunLifeTest, E07TwoLostBeatsStayFourDoNot) {
   OneRun h;
   Executor& e1 = h.Start("e1");
