@@ -74,11 +74,16 @@ void Sessions::OnHello(StreamId stream, const Hello& hello) {
   session->last_beat = s_.now.mono;
   s_.streams[stream] = hello.executor_id;
   ExecutorEntry& entry = s_.executors[hello.executor_id];
+  const ExecutorSession* current = entry.current.get();
+  if (current != nullptr && hello.registration > 0 && hello.registration < current->registration) {
+    Reject(stream, RejectedMessage::Reason::kSuperseded,
+           "a later process registered as " + hello.executor_id + "; this one must not come back");
+    return;
+  }
   if (entry.waiting) {
     s_.out.close.push_back(entry.waiting->stream);
     s_.streams.erase(entry.waiting->stream);
   }
-  const ExecutorSession* current = entry.current.get();
   // A new process means that the old one is gone, unless both were seen at one time.
   const bool alive = current != nullptr && !current->left && !Silent(*current) &&
                      (current->connected || entry.contender == hello.incarnation);
