@@ -132,6 +132,7 @@ struct NoteEffect {
   enum class Kind {
     kWelcomed,
     kWaiting,
+    kNotice,
     kRejected,
     kAccepted,
     kRefused,

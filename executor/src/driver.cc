@@ -244,6 +244,9 @@ void Driver::LogNote(const NoteEffect& note) {
           "waiting: another process with this executor_id still has contact; "
           "give each process an id of its own",
           {{"executor_id", options_.executor_id}, {"address", address}, {"detail", note.detail}});
+    case Kind::kNotice:
+      return deps_.log.Warn("the scheduler says",
+                            {{"executor_id", options_.executor_id}, {"detail", note.detail}});
     case Kind::kRejected:
       return deps_.log.Error("the scheduler rejected this executor for good",
                              {{"executor_id", options_.executor_id},

@@ -63,6 +63,9 @@ void SessionCore::OnMessage(LinkId id, const v1::SchedulerMessage& message, Mome
     OnRejected(id, message.rejected(), now);
     return;
   }
+  for (const std::string& notice : message.notices()) {
+    Note(NoteEffect::Kind::kNotice, id, {}, "", notice);
+  }
   if (link.state != Link::State::kWelcomed) return;
   for (const v1::Order& order : message.orders()) OnOrder(id, link, order, now);
   if (message.has_heartbeat_ack()) OnHeartbeatAck(link, message.heartbeat_ack(), now);

@@ -176,6 +176,15 @@ int Cli::Fail(int code, const std::string& what, const std::string& mend) {
   return code;
 }
 
+int ShowOrder(Cli& cli, const v1::OrderResponse& response) {
+  if (cli.json()) {
+    cli.PrintJson(response);
+  } else {
+    cli.out() << SafeText(response.message()) << "\n";
+  }
+  return kExitDone;
+}
+
 CLI::App* AddVerb(CLI::App* noun, const std::string& name, const std::string& description,
                   const std::string& examples) {
   CLI::App* verb = noun->add_subcommand(name, description);
@@ -199,6 +208,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddJobCommands(app, cli);
   AddRunCommands(app, cli);
   AddListCommands(app, cli);
+  AddExecutorCommands(app, cli);
   AddCalendarCommands(app, cli);
   AddCronCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions

@@ -95,13 +95,17 @@ class Cli {
 // Each adds one noun with its verbs.
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
-void AddListCommands(CLI::App& app, Cli& cli);  // watermark, executor, alert, cluster
+void AddListCommands(CLI::App& app, Cli& cli);  // watermark, alert, cluster
+void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
 
 // A verb below `noun`, with its examples under the help.
 CLI::App* AddVerb(CLI::App* noun, const std::string& name, const std::string& description,
                   const std::string& examples);
+
+// Prints what became of an order; returns the exit code.
+int ShowOrder(Cli& cli, const v1::OrderResponse& response);
 
 // The whole program: reads arguments, runs, returns the exit code.
 int RunCli(const std::vector<std::string>& arguments, Cli& cli);

@@ -321,15 +321,6 @@ void AddTrigger(CLI::App* noun, Cli& cli) {
 
 // ---------------------------------------------------------------- pause, resume, delete
 
-int ShowOrder(Cli& cli, const v1::OrderResponse& response) {
-  if (cli.json()) {
-    cli.PrintJson(response);
-  } else {
-    cli.out() << SafeText(response.message()) << "\n";
-  }
-  return kExitDone;
-}
-
 struct OrderOptions {
   std::string name;
   std::string reason;

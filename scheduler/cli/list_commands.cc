@@ -1,4 +1,4 @@
-// tidemark watermark, executor, alert, cluster …
+// tidemark watermark, alert, cluster …
 #include <iostream>
 #include <memory>
 
@@ -72,48 +72,6 @@ void AddWatermark(CLI::App& app, Cli& cli) {
       ->capture_default_str();
   verb->callback(
       [&cli, options] { cli.run = [&cli, options] { return ListWatermarks(cli, *options); }; });
-}
-
-// ---------------------------------------------------------------- executor
-
-struct ExecutorOptions {
-  std::string app;
-  bool all = false;
-};
-
-int ListExecutors(Cli& cli, const ExecutorOptions& options) {
-  v1::ListExecutorsRequest request;
-  request.set_app(options.app);
-  request.set_all(options.all);
-  v1::ListExecutorsResponse response;
-  if (const int code = cli.Call(&Stub::ListExecutors, request, &response)) return code;
-  if (cli.json()) {
-    cli.PrintJson(response);
-    return kExitDone;
-  }
-  Table table({"EXECUTOR", "APP", "STATE", "RUNNING", "HANDLERS", "HOST", "VERSION", "REGISTERED",
-               "LAST SEEN"});
-  for (const v1::Executor& e : response.executors()) {
-    table.Add({e.executor_id(), e.app(), e.state(),
-               std::to_string(e.running()) + "/" + std::to_string(e.capacity()),
-               Join({e.handlers().begin(), e.handlers().end()}, ","), e.host(), e.version(),
-               TimeText(e.registered_at()), TimeText(e.last_seen())});
-  }
-  table.Print(cli.out());
-  return kExitDone;
-}
-
-void AddExecutor(CLI::App& app, Cli& cli) {
-  const std::string examples =
-      "  tidemark executor list\n"
-      "  tidemark executor list --app recon --all";
-  CLI::App* noun = AddNoun(app, "executor", "Processes that run jobs", examples);
-  auto options = std::make_shared<ExecutorOptions>();
-  CLI::App* verb = AddVerb(noun, "list", "List executors", examples);
-  verb->add_option("--app", options->app, "Only those of this app");
-  verb->add_flag("--all", options->all, "Those that are gone, too");
-  verb->callback(
-      [&cli, options] { cli.run = [&cli, options] { return ListExecutors(cli, *options); }; });
 }
 
 // ---------------------------------------------------------------- alert
@@ -214,7 +172,6 @@ void AddCluster(CLI::App& app, Cli& cli) {
 
 void AddListCommands(CLI::App& app, Cli& cli) {
   AddWatermark(app, cli);
-  AddExecutor(app, cli);
   AddAlert(app, cli);
   AddCluster(app, cli);
 }

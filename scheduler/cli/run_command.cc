@@ -163,7 +163,7 @@ void AddGetAndWatch(CLI::App* noun, Cli& cli) {
   });
 }
 
-// ---------------------------------------------------------------- cancel, rerun
+// ---------------------------------------------------------------- cancel, rerun, release
 
 struct RunOrderOptions {
   std::string run_id;
@@ -205,6 +205,33 @@ int RerunRun(Cli& cli, const RunOrderOptions& options) {
   return ShowStarted(cli, response, signals.get());
 }
 
+int ReleaseRun(Cli& cli, const RunOrderOptions& options) {
+  v1::ReleaseRunRequest request;
+  request.set_run_id(options.run_id);
+  request.set_force(options.force);
+  request.set_reason(options.reason);
+  request.set_actor(cli.actor());
+  v1::OrderResponse response;
+  if (const int code = cli.Call(&Stub::ReleaseRun, request, &response)) return code;
+  return ShowOrder(cli, response);
+}
+
+void AddRelease(CLI::App* noun, Cli& cli) {
+  auto options = std::make_shared<RunOrderOptions>();
+  CLI::App* verb = AddVerb(
+      noun, "release",
+      "Say in your name that a run no longer runs in its executor, which cannot be asked any "
+      "more: its date is free for another attempt at once. If it does run all the same, the date "
+      "runs twice; a run that can be reached is stopped with run cancel instead",
+      "  tidemark run release 019a7c3e-5b1d-7000-8000-3c2f5e0d9a41 --force "
+      "--reason \"the host burnt down\"");
+  verb->add_option("RUN", options->run_id, "Its id, as run list shows it")->required();
+  verb->add_flag("--force", options->force, "You vouch that it does not run any more");
+  verb->add_option("--reason", options->reason, "How you know, for the audit; required");
+  verb->callback(
+      [&cli, options] { cli.run = [&cli, options] { return ReleaseRun(cli, *options); }; });
+}
+
 void AddOrders(CLI::App* noun, Cli& cli) {
   auto options = std::make_shared<RunOrderOptions>();
   CLI::App* cancel = AddVerb(noun, "cancel", "Stop a run; says whether that is confirmed",
@@ -238,6 +265,7 @@ void AddRunCommands(CLI::App& app, Cli& cli) {
   AddGetAndWatch(noun, cli);
   AddRunLogs(noun, cli);
   AddOrders(noun, cli);
+  AddRelease(noun, cli);
 }
 
 }  // namespace tidemark

@@ -39,9 +39,25 @@ std::string Subject(const ActiveRun& run) {
   return run.job_name + " at " + FormatInstant(run.fire_time);
 }
 
-void Raise(State& state, AlertRaise alert) { state.flush.alerts.push_back(std::move(alert)); }
+bool HasPrefix(const std::string& key, const std::string& prefix) {
+  return key.compare(0, prefix.size(), prefix) == 0;
+}
 
+void Raise(State& state, AlertRaise alert) {
+  // In a flush the resolutions come last: what is told again after one stays open.
+  std::erase_if(state.flush.resolves,
+                [&](const AlertResolve& r) { return HasPrefix(alert.dedup_key, r.prefix); });
+  state.open_alerts.insert(alert.dedup_key);
+  state.flush.alerts.push_back(std::move(alert));
+}
+
+// Writes nothing when none is open, so it may be called wherever the cause is known to be gone.
 void Resolve(State& state, std::string prefix) {
+  const auto first = state.open_alerts.lower_bound(prefix);
+  auto last = first;
+  while (last != state.open_alerts.end() && HasPrefix(*last, prefix)) ++last;
+  if (first == last) return;
+  state.open_alerts.erase(first, last);
   state.flush.resolves.push_back({std::move(prefix)});
 }
 
@@ -72,7 +88,8 @@ void RunHeld(State& state, const ActiveRun& run, absl::Duration silent) {
                  run.executor_host +
                  "), so nothing opens it again until that process reports or a new one of the same "
                  "executor id registers. Look there; to stop it: tidemark run cancel " +
-                 run.run_id;
+                 run.run_id + "; if it is known not to run any more: tidemark run release " +
+                 run.run_id + " --force --reason \"how you know\"";
   Raise(state, std::move(alert));
 }
 
@@ -94,6 +111,28 @@ void NoExecutor(State& state, const ActiveRun& run, const std::string& why) {
 
 void ExecutorsBack(State& state, const ActiveRun& run) {
   Resolve(state, "no_executor/" + run.run_id);
+}
+
+void LockRefused(State& state, const ActiveRun& run, absl::Duration since) {
+  AlertRaise alert = AboutRun(state, "lock_refused", "critical", run);
+  alert.summary = Subject(run) + " waits for its Redis lock for " + DurationText(since) + " by now";
+  alert.detail = "Last word: " + run.message +
+                 ". Something outside the scheduler does the same work, or left the key behind. It "
+                 "is tried again by itself, at least once a minute, and no attempt is consumed. To "
+                 "give it up: tidemark run cancel " +
+                 run.run_id;
+  Raise(state, std::move(alert));
+}
+
+void LockTaken(State& state, const ActiveRun& run) { Resolve(state, "lock_refused/" + run.run_id); }
+
+void HeldNoMore(State& state, const ActiveRun& run) { Resolve(state, "run_held/" + run.run_id); }
+
+void RunOver(State& state, const ActiveRun& run) {
+  ExecutorsBack(state, run);
+  LockTaken(state, run);
+  HeldNoMore(state, run);
+  Resolve(state, "run_long/" + run.run_id);
 }
 
 void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting) {
@@ -127,8 +166,8 @@ void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates) 
 
 void GapClosed(State& state, JobState& job) {
   const std::string id = std::to_string(job.row.job_id);
-  if (!job.told_blocked.empty()) Resolve(state, "gap_blocked/" + id + "/");
-  if (!job.told_held.empty()) Resolve(state, "gap_held/" + id + "/");
+  Resolve(state, "gap_blocked/" + id + "/");
+  Resolve(state, "gap_held/" + id + "/");
   job.told_blocked.clear();
   job.told_held.clear();
 }
@@ -176,10 +215,10 @@ void ClockLeap(State& state, absl::Duration step) {
 
 void ClockTrusted(State& state) { Resolve(state, "clock_leap/"); }
 
-void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting) {
+void ExecutorIdShared(State& state, const ExecutorSession& acting, const ExecutorSession& waiting) {
   AlertRaise alert =
-      About(state, "two_processes", "critical",
-            "two_processes/" + waiting.hello.executor_id + "/" + waiting.hello.incarnation);
+      About(state, "executor_id_shared", "critical",
+            "executor_id_shared/" + waiting.hello.executor_id + "/" + waiting.hello.incarnation);
   alert.ns = waiting.hello.ns;
   alert.summary = "Two processes have the executor id " + waiting.hello.executor_id + ": " +
                   acting.hello.host + " acts, " + waiting.hello.host + " waits";
@@ -187,8 +226,8 @@ void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSes
   Raise(state, std::move(alert));
 }
 
-void OneProcess(State& state, const std::string& executor_id) {
-  Resolve(state, "two_processes/" + executor_id + "/");
+void ExecutorIdUnique(State& state, const std::string& executor_id) {
+  Resolve(state, "executor_id_shared/" + executor_id + "/");
 }
 
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run) {

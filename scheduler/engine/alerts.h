@@ -15,6 +15,12 @@ void RunHeld(State& state, const ActiveRun& run, absl::Duration silent);
 void RunLong(State& state, const ActiveRun& run, absl::Duration running);
 void NoExecutor(State& state, const ActiveRun& run, const std::string& why);
 void ExecutorsBack(State& state, const ActiveRun& run);
+// `since`: for how long every executor that tried found the lock taken, or Redis out of reach.
+void LockRefused(State& state, const ActiveRun& run, absl::Duration since);
+void LockTaken(State& state, const ActiveRun& run);
+void HeldNoMore(State& state, const ActiveRun& run);
+// Its end resolves whatever was told of its course.
+void RunOver(State& state, const ActiveRun& run);
 void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting);
 void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates);
 void GapClosed(State& state, JobState& job);
@@ -25,8 +31,8 @@ void JobMended(State& state, const JobState& job);
 // `step`: how far the database's clock leapt.
 void ClockLeap(State& state, absl::Duration step);
 void ClockTrusted(State& state);
-void TwoProcesses(State& state, const ExecutorSession& acting, const ExecutorSession& waiting);
-void OneProcess(State& state, const std::string& executor_id);
+void ExecutorIdShared(State& state, const ExecutorSession& acting, const ExecutorSession& waiting);
+void ExecutorIdUnique(State& state, const std::string& executor_id);
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run);
 
 }  // namespace tidemark::alerts

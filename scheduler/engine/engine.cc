@@ -80,6 +80,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.active = true;
   s.eyes_good_since = now.mono;
   s.shards = std::move(snapshot.shards);
+  s.open_alerts = std::move(snapshot.open_alerts);
   s.next_scan = now.mono + kScanEvery;
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;

@@ -90,6 +90,10 @@ struct WelcomeMessage {
 struct WaitMessage {
   std::string text;
 };
+// To the process that acts: for its log.
+struct NoticeMessage {
+  std::string text;
+};
 struct RejectedMessage {
   enum class Reason { kSuperseded, kInvalid, kAppMismatch } reason = Reason::kInvalid;
   std::string text;
@@ -130,8 +134,8 @@ struct HeartbeatAckMessage {
 
 struct Outbound {
   StreamId stream = 0;
-  std::variant<WelcomeMessage, WaitMessage, RejectedMessage, TriggerOrder, CancelOrder,
-               AcknowledgedOrder, HeartbeatAckMessage>
+  std::variant<WelcomeMessage, WaitMessage, NoticeMessage, RejectedMessage, TriggerOrder,
+               CancelOrder, AcknowledgedOrder, HeartbeatAckMessage>
       body;
 };
 

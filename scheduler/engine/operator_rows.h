@@ -217,6 +217,7 @@ struct OperatorExecutor {
   std::map<std::string, std::string> labels;
   absl::Time registered_at;
   absl::Time last_seen;
+  bool drained = false;  // by an operator
 };
 
 struct OperatorAlert {

@@ -52,7 +52,8 @@ struct JobRow {
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<ActiveRun> runs;
-  std::map<int, Epoch> shards;  // owned now, with their epochs
+  std::map<int, Epoch> shards;        // owned now, with their epochs
+  std::set<std::string> open_alerts;  // dedup_keys of those that nothing has resolved
 };
 
 // An operator's order, as its row has it. `args` by kind, see engine/commands.h.

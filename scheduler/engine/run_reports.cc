@@ -19,6 +19,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
     return;
   }
   run->contact = std::max(run->contact, received);
+  if (run->row.held) HoldNoMore(*run);
   if (run->phase == RunPhase::kClosing) return;  // said before; acknowledged with the commit
   if (const auto* refused = std::get_if<RefusedReport>(&report.event)) {
     OnRefused(*run, *refused);
@@ -54,6 +55,7 @@ void Runs::NoteLate(StreamId stream, const RunReport& report) {
 
 void Runs::OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received) {
   run.contact = std::max(run.contact, received);
+  if (run.row.held) HoldNoMore(run);
   if (held.started && run.phase == RunPhase::kSent) OnStarted(run);
 }
 
@@ -88,6 +90,10 @@ void Runs::OnRefused(LiveRun& run, const RefusedReport& refused) {
   if (run.phase == RunPhase::kRecorded) return;  // of a trigger that has not left: impossible
   AttemptResult result;
   result.message = refused.reason + (refused.message.empty() ? "" : ": " + refused.message);
+  if (refused.reason == "LOCK_REFUSED") {
+    OnLockRefused(run, result);
+    return;
+  }
   // What waits in a full or leaving executor should be asked of the others first.
   const absl::Duration pause = refused.reason == "CAPACITY" || refused.reason == "CANCELLED"
                                    ? absl::Seconds(1)
@@ -98,10 +104,30 @@ void Runs::OnRefused(LiveRun& run, const RefusedReport& refused) {
              result);
 }
 
+// The lock is of the occurrence, so another executor would find it taken, too: the run waits.
+void Runs::OnLockRefused(LiveRun& run, const AttemptResult& result) {
+  constexpr absl::Duration kFirst = absl::Seconds(5);
+  constexpr absl::Duration kMost = absl::Minutes(1);
+  if (!run.locked_since.has_value()) run.locked_since = s_.now.mono;
+  const int doublings = std::min(run.lock_refusals++, 10);
+  const absl::Duration delay = std::min(kFirst * (1 << doublings), kMost);
+  const absl::Duration since = s_.now.mono - *run.locked_since;
+  EndAttempt(run, {.sent = true, .refused = true}, Outcome::kRefused, result, delay);
+  if (run.phase != RunPhase::kWaiting || since < kTolerance) return;
+  alerts::LockRefused(s_, run.row, since);
+}
+
 void Runs::OnStarted(LiveRun& run) {
   if (run.phase != RunPhase::kSent) return;
+  run.locked_since.reset();
+  run.lock_refusals = 0;
+  alerts::LockTaken(s_, run.row);
   run.phase = RunPhase::kRunning;
   run.started_at = s_.now.mono;
+  if (run.row.cancel_by.empty()) {  // it was taken back for not starting, and has started
+    run.cancel_sent.reset();
+    run.cancel_cause.clear();
+  }
   run.row.status = RunStatus::kRunning;
   run.row.attempt_started_at = s_.now.lo;
   if (!run.row.started_at.has_value()) run.row.started_at = s_.now.lo;
@@ -146,9 +172,26 @@ void Runs::AcknowledgeOnCommit(const LiveRun& run) {
   });
 }
 
+// Its executor is heard of again, or its attempt is over: the date is on its way once more.
+void Runs::HoldNoMore(LiveRun& run) {
+  run.row.held = false;
+  alerts::HeldNoMore(s_, run.row);
+  s_.Update(run);
+  JobState* job = s_.FindJob(run.row.occurrence.job_id);
+  if (job == nullptr || !run.row.biz_date.has_value()) return;
+  WatermarkWrite write;
+  write.job_id = run.row.occurrence.job_id;
+  write.job_name = run.row.job_name;
+  write.date = *run.row.biz_date;
+  write.status = "RUNNING";
+  s_.flush.watermarks.push_back(std::move(write));
+  s_.gap_part->WriteUnderWay(*job);
+}
+
 void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
-                      const AttemptResult& result) {
+                      const AttemptResult& result, absl::Duration delay) {
   if (!Released(facts)) return;
+  if (run.row.held) HoldNoMore(run);
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   RecordAttempt(run, outcome, result.message);
   AcknowledgeOnCommit(run);
@@ -176,9 +219,9 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   run.row.status = RunStatus::kPending;
   run.row.executor_id.clear();
   run.row.registration = 0;
-  run.row.held = false;
-  if (verdict.delay > absl::ZeroDuration()) run.row.retry_at = s_.now.lo + verdict.delay;
-  Wait(run, verdict.delay);
+  delay = std::max(delay, verdict.delay);
+  if (delay > absl::ZeroDuration()) run.row.retry_at = s_.now.lo + delay;
+  Wait(run, delay);
   s_.Update(run);
   Advance(run);
   AdvanceApp(app);  // its slot is free for others
@@ -199,8 +242,13 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
   if (verdict.status == RunStatus::kCompleted) close.run.progress_percent = 100;
   if (run.row.biz_date.has_value()) {
     close.watermark = verdict.status == RunStatus::kCompleted ? "DONE" : "FAILED";
+    // In a flush these come after the closes: what was to be said before the end is said no more.
+    std::erase_if(s_.flush.watermarks, [&](const WatermarkWrite& write) {
+      return write.job_id == run.row.occurrence.job_id && write.date == *run.row.biz_date;
+    });
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
+  alerts::RunOver(s_, run.row);
   if (verdict.status == RunStatus::kFailed) {
     alerts::RunFailed(s_, close.run, verdict.reason, !run.row.rerun_of.empty());
   }

@@ -167,7 +167,10 @@ void Runs::LeaveWaiting(LiveRun& run) {
 
 bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   if (!job.error.empty()) return false;
-  if (!job.opens() && run.row.trigger != TriggerType::kManual) return false;
+  // An order runs whatever the job's state, but only the order: a job that was stopped retries
+  // nothing.
+  const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
+  if (!job.opens() && !ordered) return false;
   const auto place = std::distance(job.runs.begin(), job.runs.find(run.row.run_id));
   return static_cast<size_t>(place) <
          static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
@@ -205,7 +208,7 @@ void Runs::AdvanceApp(const std::string& app) {
 
 void Runs::Assign(LiveRun& run, JobState& job, ExecutorSession& session) {
   LeaveWaiting(run);
-  if (run.told_waiting) alerts::ExecutorsBack(s_, run.row);
+  alerts::ExecutorsBack(s_, run.row);
   run.phase = RunPhase::kRecorded;
   run.contact = s_.now.mono;
   ActiveRun& row = run.row;

@@ -72,13 +72,16 @@ class Runs {
   void LeaveWaiting(LiveRun& run);
 
   void OnRefused(LiveRun& run, const RefusedReport& refused);
+  void OnLockRefused(LiveRun& run, const AttemptResult& result);
+  void HoldNoMore(LiveRun& run);
   void OnStarted(LiveRun& run);
   void OnProgress(LiveRun& run, const ProgressReport& progress);
   void NoteLate(StreamId stream, const RunReport& report);
 
   // Ends the attempt, if `facts` release it: the one way to another attempt or to the run's end.
+  // The next one waits for `delay` at least.
   void EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
-                  const AttemptResult& result);
+                  const AttemptResult& result, absl::Duration delay = absl::ZeroDuration());
   void RecordAttempt(const LiveRun& run, Outcome outcome, const std::string& message);
   void Close(LiveRun& run, const Verdict& verdict, const AttemptResult& result);
   void OnClosed(const std::string& run_id, const FlushResult& result);

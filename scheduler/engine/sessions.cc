@@ -40,6 +40,7 @@ void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::
   if (message.heartbeat.has_value()) OnHeartbeat(*session, *message.heartbeat, received);
   if (message.goodbye) {
     session->draining = true;
+    session->left = true;
     WriteState(*session, "GONE");
     session->lost = true;
   }
@@ -73,24 +74,59 @@ void Sessions::OnHello(StreamId stream, const Hello& hello) {
   session->last_beat = s_.now.mono;
   s_.streams[stream] = hello.executor_id;
   ExecutorEntry& entry = s_.executors[hello.executor_id];
-  ExecutorSession* current = entry.current.get();
-  if (current != nullptr && current->connected && current->hello.incarnation != hello.incarnation &&
-      s_.now.mono - current->last_beat < s_.times.lease) {
-    // Two processes with one id: the one that acts keeps acting while it has contact.
-    if (entry.waiting) s_.out.close.push_back(entry.waiting->stream);
-    s_.Send(stream, WaitMessage{"another process with executor id " + hello.executor_id + " (" +
-                                current->hello.host + ") still has contact"});
-    alerts::TwoProcesses(s_, *current, *session);
-    s_.Say(LogLine::Level::kWarn, "two processes with one executor id",
-           {{"executor", hello.executor_id},
-            {"acting", current->hello.host},
-            {"waiting", hello.host}});
-    entry.waiting = std::move(session);
+  const ExecutorSession* current = entry.current.get();
+  if (current != nullptr && hello.registration > 0 && hello.registration < current->registration) {
+    Reject(stream, RejectedMessage::Reason::kSuperseded,
+           "a later process registered as " + hello.executor_id + "; this one must not come back");
     return;
   }
-  if (entry.waiting) s_.out.close.push_back(entry.waiting->stream);
+  if (entry.waiting) {
+    s_.out.close.push_back(entry.waiting->stream);
+    s_.streams.erase(entry.waiting->stream);
+  }
+  // A new process means that the old one is gone, unless both were seen at one time.
+  const bool alive = current != nullptr && !current->left && !Silent(*current) &&
+                     (current->connected || entry.contender == hello.incarnation);
+  if (alive && current->hello.incarnation != hello.incarnation) {
+    entry.contender = hello.incarnation;
+    LetWait(*current, *session);
+  } else if (current == nullptr && MayActElsewhere(hello)) {
+    s_.Send(stream, WaitMessage{"executor id " + hello.executor_id +
+                                " has runs in another process, which has a moment to come back"});
+  } else {
+    entry.waiting = std::move(session);
+    LetNextAct(entry);
+    return;
+  }
   entry.waiting = std::move(session);
-  LetNextAct(entry);
+}
+
+// Two processes with one id: the one that acts keeps acting while it has contact.
+void Sessions::LetWait(const ExecutorSession& current, const ExecutorSession& session) {
+  const std::string& id = session.hello.executor_id;
+  s_.Send(session.stream, WaitMessage{"another process with executor id " + id + " (" +
+                                      current.hello.host + ") still has contact"});
+  s_.Send(current.stream,
+          NoticeMessage{"another process with executor id " + id + " (" + session.hello.host +
+                        ") waits for this one to go; give each an id of its own"});
+  alerts::ExecutorIdShared(s_, current, session);
+  s_.Say(LogLine::Level::kWarn, "two processes with one executor id",
+         {{"executor", id}, {"acting", current.hello.host}, {"waiting", session.hello.host}});
+}
+
+// After a take-over the process that has the runs may be dialling still: a higher registration
+// would free them while it goes on with them.
+bool Sessions::MayActElsewhere(const Hello& hello) const {
+  if (s_.now.mono - s_.eyes_good_since >= s_.times.lease) return false;
+  return std::any_of(s_.runs.begin(), s_.runs.end(), [&](const auto& entry) {
+    const ActiveRun& run = entry.second.row;
+    return run.executor_id == hello.executor_id && run.registration != hello.registration;
+  });
+}
+
+// Not heard of for a lease, although we listened.
+bool Sessions::Silent(const ExecutorSession& session) const {
+  return s_.now.mono - std::max(session.last_beat, s_.eyes_good_since) >= s_.times.lease;
 }
 
 // The waiting session registers; what is current is superseded once that is committed.
@@ -169,7 +205,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
           {"app", session.hello.app},
           {"host", session.hello.host},
           {"registration", std::to_string(session.registration)}});
-  alerts::OneProcess(s_, session.hello.executor_id);
+  alerts::ExecutorIdUnique(s_, session.hello.executor_id);
   // Results first: only then is anything concluded from the registration.
   for (const RunReport& report : session.hello.results) {
     s_.run_part->OnReport(session.stream, report, s_.now.mono);
@@ -259,6 +295,7 @@ void Sessions::OnClosed(StreamId stream) {
   ExecutorEntry& entry = s_.executors[it->second];
   s_.streams.erase(it);
   if (entry.waiting && entry.waiting->stream == stream) {
+    alerts::ExecutorIdUnique(s_, entry.waiting->hello.executor_id);
     entry.waiting.reset();
     return;
   }
@@ -266,13 +303,17 @@ void Sessions::OnClosed(StreamId stream) {
   entry.current->connected = false;
   s_.Say(LogLine::Level::kInfo, "executor disconnected",
          {{"executor", entry.current->hello.executor_id}});
-  LetNextAct(entry);
+  // One that waits has seen this one alive: a cut link alone does not make it act.
+  if (entry.current->left) LetNextAct(entry);
 }
 
 void Sessions::Sweep() {
   for (auto& [executor_id, entry] : s_.executors) {
     ExecutorSession* session = entry.current.get();
-    if (session == nullptr || s_.now.mono - session->last_beat < s_.times.lease) continue;
+    if (session == nullptr && entry.waiting && !MayActElsewhere(entry.waiting->hello)) {
+      LetNextAct(entry);
+    }
+    if (session == nullptr || !Silent(*session)) continue;
     LetNextAct(entry);
     if (session->lost) continue;
     session->lost = true;

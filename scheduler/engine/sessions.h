@@ -28,6 +28,9 @@ class Sessions {
 
  private:
   void OnHello(StreamId stream, const Hello& hello);
+  void LetWait(const ExecutorSession& current, const ExecutorSession& session);
+  bool MayActElsewhere(const Hello& hello) const;
+  bool Silent(const ExecutorSession& session) const;
   void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
   void Register(ExecutorSession& session);
   void OnRegistered(const std::string& executor_id, StreamId stream, const FlushResult& result);

@@ -87,6 +87,8 @@ struct LiveRun {
   bool told_waiting = false;
   bool progress_dirty = false;
   std::map<std::string, absl::Duration> avoid;  // executors that refused it, until when
+  std::optional<absl::Duration> locked_since;   // first of the refusals by its lock in a row
+  int lock_refusals = 0;                        // … so many
   std::vector<std::pair<std::string, absl::Duration>> cancel_commands;  // id, since
   std::optional<absl::Duration> timer;  // what the timer queue waits for
 };
@@ -100,6 +102,7 @@ struct ExecutorSession {
   bool drained = false;      // an operator said so
   bool registering = false;  // its row is being written
   bool lost = false;         // silent for a lease, and said so in its row
+  bool left = false;         // said goodbye
   absl::Duration last_beat;
   uint64_t last_used = 0;
   std::set<std::string> runs;  // with an attempt here that is not released
@@ -109,6 +112,7 @@ struct ExecutorSession {
 struct ExecutorEntry {
   std::unique_ptr<ExecutorSession> current;
   std::unique_ptr<ExecutorSession> waiting;
+  std::string contender;  // incarnation that was seen to live beside the one that acts
 };
 
 struct PendingLedger {
@@ -145,6 +149,7 @@ struct State {
   std::map<std::string, std::set<std::string>> waiting;  // app → runs in kWaiting
   // Attempts that were judged lost: a success of one of them is a fact that a person must know.
   std::map<AttemptRef, ActiveRun> given_up;
+  std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too
 
   TimerQueue<absl::Time, int64_t> fires;               // job_id
   TimerQueue<absl::Duration, std::string> run_timers;  // run_id

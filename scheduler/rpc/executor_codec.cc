@@ -139,6 +139,7 @@ struct Adder {
     *welcome->mutable_lease() = ToProto(m.lease);
   }
   void operator()(const WaitMessage& m) const { out.mutable_wait()->set_message(m.text); }
+  void operator()(const NoticeMessage& m) const { *out.add_notices() = m.text; }
   void operator()(const RejectedMessage& m) const {
     v1::Rejected* rejected = out.mutable_rejected();
     switch (m.reason) {

@@ -36,6 +36,12 @@ std::string ShownReason(const OperatorRun& run) {
   return run.executor_id.empty() ? "turn or executor" : "start";
 }
 
+// The state as operators see it: the process's own, and what an operator ordered.
+std::string StateOf(const OperatorExecutor& executor) {
+  if (!executor.drained || executor.state != "UP") return executor.state;
+  return executor.running > 0 ? "DRAINING" : "DRAINED";
+}
+
 void SetTime(const std::optional<absl::Time>& time,
              google::protobuf::Timestamp* (v1::Run::*field)(), v1::Run* out) {
   if (time.has_value()) *(out->*field)() = ToProto(*time);
@@ -252,7 +258,8 @@ absl::Status OperatorLists::Executors(const v1::ListExecutorsRequest& request,
     out->set_incarnation(e.incarnation);
     out->set_host(e.host);
     out->set_version(e.version);
-    out->set_state(e.state);
+    out->set_state(StateOf(e));
+    out->set_drained(e.drained);
     out->set_capacity(e.capacity);
     out->set_running(e.running);
     *out->mutable_handlers() = {e.handlers.begin(), e.handlers.end()};

@@ -99,6 +99,18 @@ OperatorCommand OperatorOrders::NewCommand(const OperatorJob& job, const std::st
   return command;
 }
 
+template <typename Request>
+OperatorCommand OperatorOrders::RunCommand(const OperatorRun& run, const std::string& kind,
+                                           const Request& request) {
+  OperatorJob job;
+  job.job_id = run.job_id;
+  job.shard = ShardOf(run.job_id);
+  job.name = run.job;
+  OperatorCommand command = NewCommand(job, kind, request.actor());
+  command.args = {{"run_id", run.run_id}, {"reason", request.reason()}};
+  return command;
+}
+
 absl::StatusOr<std::string> OperatorOrders::CheckDate(const LoadedJob& job,
                                                       const std::string& text) {
   const std::string& name = job.row.name;
@@ -145,7 +157,12 @@ absl::Status OperatorOrders::CheckExecutor(const LoadedJob& job, const std::stri
                       store_.ListExecutors(job.row.app, /*all=*/false));
   std::vector<std::string> ids;
   for (const OperatorExecutor& e : executors) {
-    if (e.executor_id == executor_id) return absl::OkStatus();
+    if (e.executor_id == executor_id && !e.drained) return absl::OkStatus();
+    if (e.executor_id == executor_id) {
+      return Refused("executor '" + executor_id +
+                     "' is drained and gets nothing new; to use it again: " +
+                     "tidemark executor drain '" + executor_id + "' --undo");
+    }
     ids.push_back(e.executor_id);
   }
   const std::string near = Nearest(executor_id, ids);
@@ -242,13 +259,7 @@ absl::StatusOr<CommandState> OperatorOrders::Cancel(const v1::CancelRunRequest& 
     state.result["confirmed"] = "true";
     return state;
   }
-  OperatorJob job;
-  job.job_id = run.job_id;
-  job.shard = ShardOf(run.job_id);
-  job.name = run.job;
-  OperatorCommand command = NewCommand(job, "cancel", request.actor());
-  command.args = {{"run_id", run.run_id}, {"reason", request.reason()}};
-  return store_.AddCommand(command);
+  return store_.AddCommand(RunCommand(run, "cancel", request));
 }
 
 absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& request) {
@@ -279,6 +290,59 @@ absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& re
                   {"occurrence", run.occurrence},
                   {"biz_date", date},
                   {"force", request.force() ? "true" : "false"},
+                  {"reason", request.reason()}};
+  return store_.AddCommand(command);
+}
+
+absl::StatusOr<CommandState> OperatorOrders::Release(const v1::ReleaseRunRequest& request) {
+  TM_RETURN_IF_ERROR(CheckReason(request.reason()));
+  TM_ASSIGN_OR_RETURN(const OperatorRun run, FindRun(store_, request.run_id()));
+  if (!run.live) {
+    return Refused("run " + run.run_id + " had ended (" + run.status +
+                   "): there is nothing to release; to run it again: tidemark run rerun " +
+                   run.run_id);
+  }
+  if (run.executor_id.empty()) {
+    return Refused("run " + run.run_id + " is in no executor's hands; to end it: tidemark run " +
+                   "cancel " + run.run_id);
+  }
+  if (!request.force() || request.reason().empty()) {
+    return Refused("run " + run.run_id + " may still be running in executor '" + run.executor_id +
+                   "' (" + run.executor_host +
+                   "), and a release lets its date run again beside it. If it can be reached, " +
+                   "stop it instead: tidemark run cancel " + run.run_id +
+                   ". If you know that it does not run any more: tidemark run release " +
+                   run.run_id + " --force --reason \"how you know\"");
+  }
+  return store_.AddCommand(RunCommand(run, "release", request));
+}
+
+absl::StatusOr<CommandState> OperatorOrders::Drain(const v1::DrainExecutorRequest& request) {
+  TM_RETURN_IF_ERROR(CheckReason(request.reason()));
+  const std::string& id = request.executor_id();
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorExecutor> executors,
+                      store_.ListExecutors(/*app=*/"", /*all=*/true));
+  std::vector<std::string> ids;
+  const OperatorExecutor* executor = nullptr;
+  for (const OperatorExecutor& e : executors) {
+    if (e.executor_id == id) executor = &e;
+    ids.push_back(e.executor_id);
+  }
+  if (executor == nullptr) {
+    const std::string near = Nearest(id, ids);
+    return absl::NotFoundError(ToAbsl("there is no executor '" + EscapeControl(id) + "'" +
+                                      (near.empty() ? "" : "; did you mean '" + near + "'?") +
+                                      " (tidemark executor list --all shows them)"));
+  }
+  if (executor->drained != request.undo()) {
+    return NothingToDo(request.undo() ? "executor '" + id + "' is not drained"
+                                      : "executor '" + id + "' is drained already");
+  }
+  OperatorJob none;  // of no job: whoever owns the shard of job 0 carries it out
+  none.shard = ShardOf(none.job_id);
+  OperatorCommand command = NewCommand(none, "drain_executor", request.actor());
+  command.args = {{"executor_id", id},
+                  {"undo", request.undo() ? "true" : "false"},
                   {"reason", request.reason()}};
   return store_.AddCommand(command);
 }

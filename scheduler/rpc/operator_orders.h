@@ -29,8 +29,14 @@ class OperatorOrders {
   absl::StatusOr<CommandState> Delete(const v1::DeleteJobRequest& request);
   absl::StatusOr<CommandState> Cancel(const v1::CancelRunRequest& request);
   absl::StatusOr<CommandState> Rerun(const v1::RerunRunRequest& request);
+  absl::StatusOr<CommandState> Release(const v1::ReleaseRunRequest& request);
+  absl::StatusOr<CommandState> Drain(const v1::DrainExecutorRequest& request);
 
  private:
+  // Of a live run, with the run_id and the reason.
+  template <typename Request>
+  OperatorCommand RunCommand(const OperatorRun& run, const std::string& kind,
+                             const Request& request);
   OperatorCommand NewCommand(const OperatorJob& job, const std::string& kind,
                              const std::string& actor);
   // The date to trigger, as text. INVALID_ARGUMENT and FAILED_PRECONDITION say which are near.

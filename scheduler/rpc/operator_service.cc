@@ -256,6 +256,22 @@ grpc::ServerUnaryReactor* OperatorService::RerunRun(grpc::CallbackServerContext*
       [=](const CommandState* state, bool existing) { FillTrigger(state, existing, response); });
 }
 
+grpc::ServerUnaryReactor* OperatorService::ReleaseRun(grpc::CallbackServerContext* context,
+                                                      const v1::ReleaseRunRequest* request,
+                                                      v1::OrderResponse* response) {
+  return Order(
+      context, [=, this] { return orders_.Release(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillOrder(state, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::DrainExecutor(grpc::CallbackServerContext* context,
+                                                         const v1::DrainExecutorRequest* request,
+                                                         v1::OrderResponse* response) {
+  return Order(
+      context, [=, this] { return orders_.Drain(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillOrder(state, response); });
+}
+
 // ---------------------------------------------------------------- listings
 
 grpc::ServerUnaryReactor* OperatorService::ListRuns(grpc::CallbackServerContext* context,

@@ -88,6 +88,12 @@ class OperatorService : public v1::OperatorService::CallbackService {
   grpc::ServerUnaryReactor* RerunRun(grpc::CallbackServerContext* context,
                                      const v1::RerunRunRequest* request,
                                      v1::TriggerJobResponse* response) override;
+  grpc::ServerUnaryReactor* ReleaseRun(grpc::CallbackServerContext* context,
+                                       const v1::ReleaseRunRequest* request,
+                                       v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* DrainExecutor(grpc::CallbackServerContext* context,
+                                          const v1::DrainExecutorRequest* request,
+                                          v1::OrderResponse* response) override;
   grpc::ServerUnaryReactor* ListWatermarks(grpc::CallbackServerContext* context,
                                            const v1::ListWatermarksRequest* request,
                                            v1::ListWatermarksResponse* response) override;

@@ -1,10 +1,20 @@
 #include "scheduler/store/lease.h"
 
+#include <utility>
+
 #include "common/status.h"
+#include "common/text.h"
+#include "scheduler/store/array.h"
+#include "scheduler/store/batch.h"
 #include "scheduler/store/statements.h"
 
 namespace tidemark {
 namespace {
+
+// Epochs must not go back: executors refuse the orders of an owner with a lower one.
+constexpr char kMendShards[] =
+    "Somebody deleted them. Put them back with an epoch above all that were: INSERT INTO shard "
+    "(shard, epoch) SELECT s, 1000000 FROM generate_series(0, 127) s ON CONFLICT DO NOTHING";
 
 SqlParam Micros(absl::Duration d) { return ToParam(absl::ToInt64Microseconds(d)); }
 
@@ -43,6 +53,28 @@ absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Ow
 
 absl::Status Fence(Connection& connection, const Owner& predecessor) {
   return connection.RunOne(sql::kFence, {predecessor.node_id, predecessor.incarnation}).status();
+}
+
+absl::Status CheckShards(Connection& connection, const Owner& owner) {
+  static constexpr char kKey[] = "shards_missing/";
+  int64_t missing = 0;
+  TM_RETURN_IF_ERROR(connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kCountShards));
+    missing = kShards - rows.Int(0, 0);
+    if (missing == 0) {
+      return transaction.Run(sql::kResolveAlerts, {ToArray({std::string(kKey)})}).status();
+    }
+    Batch alert(10);
+    alert.Add(owner.incarnation).Add(kKey).Add("shards_missing").Add("critical").Add("default");
+    alert.Add("").Add(std::nullopt).Add(std::nullopt);
+    alert.Add("Nothing is scheduled: " + std::to_string(missing) +
+              " rows of the table shard are missing");
+    alert.Add(kMendShards);
+    return transaction.Run(sql::kRaiseAlerts, std::move(alert).Take()).status();
+  }));
+  if (missing == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      ToAbsl(std::to_string(missing) + " rows of the table shard are missing. " + kMendShards));
 }
 
 absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner) {

@@ -36,6 +36,9 @@ absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Ow
 // takes longer than a statement may: try again.
 absl::Status Fence(Connection& connection, const Owner& predecessor);
 
+// FAILED_PRECONDITION, with an alert, when rows of shard are missing: their jobs would be silent.
+// An owner of the rest would not know of them, so nobody serves before they are back.
+absl::Status CheckShards(Connection& connection, const Owner& owner);
 // Takes free and fenced shards up to a fair share, raising their epochs. Returns shard → epoch
 // number. CANCELLED: we are fenced ourselves.
 absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner);

@@ -17,16 +17,16 @@ constexpr std::string_view kExecutors =
     "SELECT executor_id, app, namespace, registration, incarnation, host, version, state, "
     "capacity, "
     "(SELECT count(*) FROM active_run a WHERE a.executor_id = e.executor_id), "
-    "registered_at, last_seen FROM executor e "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR state <> 'GONE') ORDER BY app, executor_id";
+    "registered_at, last_seen, drained FROM executor e "
+    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE') ORDER BY app, executor_id";
 
 constexpr std::string_view kHandlers =
     "SELECT executor_id, unnest(handlers) FROM executor e "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR state <> 'GONE') ORDER BY 1, 2";
+    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE') ORDER BY 1, 2";
 
 constexpr std::string_view kLabels =
     "SELECT executor_id, l.key, l.value FROM executor e, json_each_text(e.labels::json) l "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR state <> 'GONE')";
+    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE')";
 
 constexpr std::string_view kAlerts =
     "SELECT alert_id, kind, severity, job_name, biz_date, run_id, summary, detail, raised_at, "
@@ -68,6 +68,7 @@ OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
   e.running = static_cast<int>(rows.Int(i, 9));
   e.registered_at = rows.Time(i, 10);
   e.last_seen = rows.Time(i, 11);
+  e.drained = rows.Bool(i, 12);
   return e;
 }
 

@@ -58,6 +58,8 @@ class SchedulerStore::Impl {
   void Watch(Session& session, Term& term);
   void StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot);
   void StopWorkers(Term& term, bool drain);
+  // The process ends: lease and shards are free at once.
+  void GiveBack(const Term& term);
   bool Stopping();
 
   const StoreOptions options_;
@@ -147,6 +149,7 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   }
   if (!snapshot.ok()) {
     term->End(Message(snapshot.status()));
+    if (Stopping()) GiveBack(*term);
     return snapshot.status();
   }
   log_.Report(absl::OkStatus());
@@ -161,15 +164,18 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   StopWorkers(*term, !was_over);
   term->End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
   LogInfo("term ended", {{"incarnation", info.incarnation}, {"why", term->why()}});
-  if (!Stopping()) return absl::OkStatus();
+  if (Stopping()) GiveBack(*term);
+  return absl::OkStatus();
+}
+
+void SchedulerStore::Impl::GiveBack(const Term& term) {
   auto last = Connection::Open(options_.database);  // the session may have been closed by Stop
   absl::Status released = last.status();
-  if (released.ok()) released = ReleaseNode(**last, term->owner());
+  if (released.ok()) released = ReleaseNode(**last, term.owner());
   if (!released.ok() && !IsTermOver(released)) {
     LogWarn("shards were not given back; others take them when the lease is over",
             {{"why", Message(released)}});
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Term>> SchedulerStore::Impl::Register(Connection& connection) {
@@ -212,6 +218,7 @@ absl::StatusOr<Snapshot> SchedulerStore::Impl::TakeShards(Session& session, Term
                                                           TermInfo* info) {
   TM_RETURN_IF_ERROR(FenceAll(session, term));
   TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
+  TM_RETURN_IF_ERROR(CheckShards(*connection, term.owner()));
   info->timeline = ReadTimeline(*connection);
   TM_ASSIGN_OR_RETURN(const auto claimed, ClaimShards(*connection, term.owner()));
   std::map<int, Epoch> shards;

@@ -148,6 +148,8 @@ absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int
         TM_RETURN_IF_ERROR(LoadAllJobs(transaction, array, &snapshot.jobs));
         TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kLoadRuns, {array}));
         for (int i = 0; i < rows.size(); ++i) snapshot.runs.push_back(ReadRun(rows, i));
+        TM_ASSIGN_OR_RETURN(const SqlRows alerts, transaction.Run(sql::kOpenAlerts));
+        for (int i = 0; i < alerts.size(); ++i) snapshot.open_alerts.insert(alerts.Text(i, 0));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));

@@ -27,6 +27,7 @@ extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
 extern const std::string_view kPredecessors;
 extern const std::string_view kFence;  // $1 node, $2 incarnation
 // Takes shards that nobody owns or whose owner is fenced, up to a fair share → shard, epoch.
+extern const std::string_view kCountShards;   // → rows of shard
 extern const std::string_view kClaimShards;   // $1 node, $2 incarnation
 extern const std::string_view kShardsToTake;  // $1 node, $2 incarnation → whether
 // → the database's time; no row: the lease is over.
@@ -46,6 +47,7 @@ extern const std::string_view
     kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
+extern const std::string_view kOpenAlerts;    // → dedup_key
 extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
 extern const std::string_view kLedger;        // $1 job ids, $2 dates
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit

@@ -209,7 +209,8 @@ ON CONFLICT DO NOTHING)sql";
 const std::string_view kWriteWatermarks = R"sql(
 INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, reason, note, actor,
                                 updated_at)
-SELECT i.job_name, i.biz_date, i.status, n.at, i.job_id, i.reason, i.note, i.actor, n.at
+SELECT i.job_name, i.biz_date, i.status, CASE WHEN i.status <> 'RUNNING' THEN n.at END, i.job_id,
+       i.reason, i.note, i.actor, n.at
 FROM unnest($1::bigint[], $2::text[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[],
             $8::boolean[])
   AS i (job_id, job_name, biz_date, status, reason, note, actor, only_if_unsettled)

@@ -73,6 +73,8 @@ INSERT INTO node_fence AS f (node_id, incarnation, fenced, created_at)
 VALUES ($1, $2::uuid, true, tidemark_now())
 ON CONFLICT (node_id, incarnation) DO UPDATE SET fenced = true WHERE NOT f.fenced)sql";
 
+const std::string_view kCountShards = "SELECT count(*) FROM shard";
+
 const std::string_view kClaimShards = R"sql(
 WITH pick AS (
   SELECT s.shard
@@ -157,6 +159,8 @@ SELECT c.name, c.version, c.mode = 'include', c.weekend, c.valid_from, c.retroac
 FROM calendar_version c
 WHERE c.name = ANY ($1::text[])
 ORDER BY c.name, c.version)sql";
+
+const std::string_view kOpenAlerts = "SELECT dedup_key FROM alert WHERE resolved_at IS NULL";
 
 const std::string_view kLoadRuns = R"sql(
 SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,

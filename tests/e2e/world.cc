@@ -76,7 +76,8 @@ void World::StartScheduler() {
                   "--address-file",
                   file,
                   "--node-id",
-                  "node-1"};
+                  settings.node_id};
+  options.env = settings.scheduler_env;
   options.output_file = Path("scheduler.log");
   absl::StatusOr<Process> process = Process::Start(options);
   ASSERT_TRUE(process.ok()) << process.status();
@@ -94,13 +95,14 @@ void World::StartAgent(const std::string& id, const std::string& script,
   const std::string wrapped = "echo enter $TIDEMARK_BIZ_DATE >> $JOURNAL; " + script +
                               "; code=$?; echo exit $TIDEMARK_BIZ_DATE >> $JOURNAL; exit $code";
   std::ofstream(config) << Replace(kAgentHead, "%ADDRESS%", address_) << Replace(wrapped, "'", "''")
-                        << "']\n";
+                        << "']\n"
+                        << settings.agent_yaml;
   ProcessOptions options;
   options.argv = {TIDEMARK_BIN_DIR "/tidemark-executor",
                   "--config",
                   config,
                   "--executor-id",
-                  id,
+                  settings.executor_id.empty() ? id : settings.executor_id,
                   "--spool-dir",
                   Path("spool-" + id)};
   options.env = env;

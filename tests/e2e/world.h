@@ -22,6 +22,14 @@ class World {
   explicit World(const std::string& database_url = "");
   ~World();
 
+  // What the next program to start gets.
+  struct Settings {
+    std::string node_id = "node-1";
+    std::map<std::string, std::string> scheduler_env;
+    std::string agent_yaml;   // added to the agent's file: first to its handler, then to its top
+    std::string executor_id;  // of an agent; "": its name
+  } settings;
+
   // ---- programs, by name; starting one that runs is an error
   void StartScheduler();  // the first time on any port, then on the same one
   void StartAgent(const std::string& id, const std::string& script,

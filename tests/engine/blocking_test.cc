@@ -39,7 +39,7 @@ struct Running : public EngineHarness {
   int64_t job;
 };
 
-TEST(BlockingTest, DiscardLaterWritesARowAndSendsNothing) {
+TEST(BlockingTest, O07BlockingIsDecidedCentrallyDiscardLaterWritesARowAndSendsNothing) {
   Running h(Minutely(BlockingPolicy::kDiscardLater));
   h.Advance(absl::Seconds(95));  // a 90 s run under a 60 s tick, on two executors
   EXPECT_EQ(h.Triggers().size(), 1U);
@@ -52,7 +52,7 @@ TEST(BlockingTest, DiscardLaterWritesARowAndSendsNothing) {
   EXPECT_EQ(h.Triggers().size(), 2U);
 }
 
-TEST(BlockingTest, CoverEarlyStartsTheLaterOneOnlyWhenTheEarlierIsReleased) {
+TEST(BlockingTest, O08CoverEarlyStartsTheLaterOneOnlyWhenTheEarlierIsReleased) {
   Running h(Minutely(BlockingPolicy::kCoverEarly));
   h.Advance(absl::Seconds(95));
   ASSERT_EQ(h.Triggers().size(), 1U);

@@ -41,7 +41,7 @@ TEST(ClockTest, ALeapHoldsFiringAndIsTold) {
   EXPECT_EQ(h.store.all_alerts[0].kind, "clock_leap");
 }
 
-TEST(ClockTest, AClockSetBackFiresNothingTwice) {
+TEST(ClockTest, O05AClockSetBackFiresNothingTwice) {
   Clocks h;
   h.AdvanceTo("2026-11-28T17:10:05Z");
   ASSERT_EQ(h.Runs(h.dated), 1U);
@@ -54,7 +54,7 @@ TEST(ClockTest, AClockSetBackFiresNothingTwice) {
   EXPECT_GT(h.Runs(h.interval), before) << "and it goes on where it was";
 }
 
-TEST(ClockTest, AClockSetAheadLosesNoDate) {
+TEST(ClockTest, O05AClockSetAheadLosesNoDate) {
   Clocks h;
   h.LeapClock(absl::Hours(20));
   h.Advance(absl::Seconds(5));

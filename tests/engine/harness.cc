@@ -167,13 +167,34 @@ void EngineHarness::Pump() {
     for (const LedgerQuery& query : effects.queries) answers_.push_back(store.Answer(query));
     if (!ledger_stalled) AnswerLedger();
     if (!effects.flush.has_value()) continue;
-    if (store_stalled) {
-      stalled_.push_back(*effects.flush);
-    } else {
-      engine_->Flushed(now_, Commit(*effects.flush));
-    }
+    Flushed(*effects.flush);
   }
   ADD_FAILURE() << "the engine does not come to rest";
+}
+
+void EngineHarness::Flushed(const Flush& flush) {
+  const Fate what = fate ? fate(flush) : Fate::kCommitted;
+  if (what == Fate::kStalled) store_stalled = true;
+  if (store_stalled) {
+    stalled_.push_back(flush);
+  } else if (what == Fate::kLost) {
+    LoseTerm();
+  } else if (what == Fate::kInDoubt) {
+    Commit(flush);
+    LoseTerm();
+  } else {
+    engine_->Flushed(now_, Commit(flush));
+  }
+}
+
+void EngineHarness::LoseTerm() {
+  std::vector<std::string> connected;
+  for (const auto& [id, executor] : executors) {
+    if (executor.stream != 0) connected.push_back(id);
+  }
+  EndTerm();
+  StartTerm();
+  for (const std::string& id : connected) Connect(executors.at(id));
 }
 
 EngineHarness::Executor& EngineHarness::Start(const std::string& id, int incarnation) {
@@ -201,6 +222,7 @@ void EngineHarness::Connect(Executor& executor) {
   hello.capacity = executor.capacity;
   hello.labels = executor.labels;
   hello.host = executor.id + "-host";
+  hello.draining = executor.draining;
   for (const auto& [run_id, held] : executor.held) hello.held.push_back(held);
   hello.results = executor.unacknowledged;
   ExecutorMessage message;
@@ -220,11 +242,19 @@ void EngineHarness::Beat(Executor& executor) {
   if (executor.stream == 0 || executor.registration == 0) return;
   Heartbeat beat;
   beat.sequence = ++executor.beat;
+  beat.draining = executor.draining;
   for (const auto& [run_id, held] : executor.held) beat.held.push_back(held);
   ExecutorMessage message;
   message.heartbeat = std::move(beat);
   engine_->Received(now_, executor.stream, message, now_.mono);
   Pump();
+}
+
+void EngineHarness::Leave(Executor& executor) {
+  ExecutorMessage message;
+  message.goodbye = true;
+  engine_->Received(now_, executor.stream, message, now_.mono);
+  Disconnect(executor);
 }
 
 void EngineHarness::Report(Executor& executor, const AttemptRef& ref,
@@ -275,6 +305,8 @@ void EngineHarness::Deliver(const Outbound& message) {
       executor.rejected = *rejected;
     } else if (std::holds_alternative<WaitMessage>(message.body)) {
       executor.waiting = true;
+    } else if (const auto* notice = std::get_if<NoticeMessage>(&message.body)) {
+      executor.notices.push_back(notice->text);
     }
   }
 }

@@ -104,6 +104,10 @@ class EngineHarness {
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
   bool store_stalled = false;  // flushes are taken but not answered
+  // What becomes of each flush. kLost: not committed; kInDoubt: committed, but nobody is told. Both
+  // end the term; the next one starts at once, and the executors that had a stream dial again.
+  enum class Fate { kCommitted, kStalled, kLost, kInDoubt };
+  std::function<Fate(const Flush&)> fate;
 
   // ---- executors
   struct Executor {
@@ -123,11 +127,15 @@ class EngineHarness {
     std::vector<AttemptRef> acknowledged;
     std::optional<RejectedMessage> rejected;
     bool waiting = false;
+    bool draining = false;
+    std::vector<std::string> notices;
     uint64_t beat = 0;
   };
   Executor& Start(const std::string& id, int incarnation = 1);
   void Connect(Executor& executor);
   void Disconnect(Executor& executor);  // the stream only
+  void Beat(Executor& executor);
+  void Leave(Executor& executor);  // says goodbye, and closes
   void Report(Executor& executor, const AttemptRef& ref, decltype(RunReport::event) event);
   void Begin(Executor& executor, const TriggerOrder& trigger);
   void Finish(Executor& executor, const TriggerOrder& trigger, Outcome outcome,
@@ -150,8 +158,9 @@ class EngineHarness {
 
  private:
   void Deliver(const Outbound& message);
-  void Beat(Executor& executor);
   FlushResult Commit(const Flush& flush);
+  void Flushed(const Flush& flush);
+  void LoseTerm();
   Decoders MakeDecoders();
 
   SeededRandom random_{7};

@@ -166,6 +166,7 @@ Snapshot MemoryStore::Load() const {
   Snapshot snapshot;
   for (const auto& [id, job] : jobs) snapshot.jobs.push_back(job);
   for (const auto& [key, run] : active) snapshot.runs.push_back(run);
+  for (const auto& [key, alert] : alerts) snapshot.open_alerts.insert(key);
   return snapshot;
 }
 

@@ -35,7 +35,7 @@ TEST(Fencing, TriggerIsAcceptedAndStartedOnce) {
   EXPECT_EQ(reports[0].registration(), 7);
 }
 
-TEST(Fencing, RepeatedTriggerIsAnsweredNotStarted) {
+TEST(Fencing, E09RepeatedTriggerIsAnsweredNotStarted) {
   CoreBench bench;
   bench.Connect(1);
   bench.Trigger(1, CoreBench::MakeTrigger(1));
@@ -210,7 +210,7 @@ TEST(Fencing, RefusalIsRepeatedUntilAcknowledged) {
 
 // ---- the lease governs starting, and nothing else
 
-TEST(Lease, TwoLostBeatsStayFourDoNot) {
+TEST(Lease, E07TwoLostBeatsStayFourDoNot) {
   CoreBench bench;
   bench.Connect(1);
   bench.Ack(1);

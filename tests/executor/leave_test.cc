@@ -26,7 +26,7 @@ TEST(Drain, IdleProcessSaysGoodbyeAndLeaves) {
   EXPECT_EQ(Left(bench), kExitDrained);
 }
 
-TEST(Drain, RunningOnesEndQueuedOnesGoBackNewOnesAreRefused) {
+TEST(Drain, E06RunningOnesEndQueuedOnesGoBackNewOnesAreRefused) {
   CoreBench bench;
   bench.Connect(1);
   bench.Run(1, 1);

@@ -119,7 +119,7 @@ TEST_F(OperatorOrdersTest, TriggerChecksExecutorAndParameters) {
   EXPECT_THAT(status.error_message(), HasSubstr("at most 65536"));
 }
 
-TEST_F(OperatorOrdersTest, TheSameRequestIdIsTheSameRun) {
+TEST_F(OperatorOrdersTest, O10TheSameRequestIdIsTheSameRun) {
   v1::TriggerJobRequest request;
   request.set_name("beat");
   request.set_request_id("ticket-7");

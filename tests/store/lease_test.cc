@@ -55,7 +55,7 @@ TEST_F(LeaseTest, SharesAreFairAndEpochsGrowWithEachOwner) {
   EXPECT_FALSE(ShardsToTake(*two_, c).value());
 }
 
-TEST_F(LeaseTest, ALiveOwnersShardsAreNotTaken) {
+TEST_F(LeaseTest, O01ALiveOwnersShardsAreNotTaken) {
   ASSERT_TRUE(Register(*one_, a_).ok());
   ClaimShards(*one_, a_).value();
   ASSERT_TRUE(Register(*two_, b_).ok());
@@ -141,7 +141,7 @@ TEST_F(LeaseTest, AFencedNodeClaimsNothing) {
   EXPECT_TRUE(IsTermOver(ClaimShards(*one_, a_).status()));
 }
 
-TEST_F(LeaseTest, AnOwnerWithoutAFenceRowIsFencedForGood) {
+TEST_F(LeaseTest, O01AnOwnerWithoutAFenceRowIsFencedForGood) {
   ASSERT_TRUE(Register(*one_, a_).ok());
   ClaimShards(*one_, a_).value();
   database_.Sql("DELETE FROM node_fence");
@@ -150,6 +150,25 @@ TEST_F(LeaseTest, AnOwnerWithoutAFenceRowIsFencedForGood) {
   ASSERT_THAT(Predecessors(*two_, b_).value(), SizeIs(1));
   ASSERT_TRUE(Fence(*two_, a_).ok());
   EXPECT_THAT(ClaimShards(*two_, b_).value(), SizeIs(128));
+}
+
+TEST_F(LeaseTest, O01MissingShardsAreToldAndNobodyServes) {
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  EXPECT_TRUE(CheckShards(*one_, a_).ok());
+  database_.Sql("DELETE FROM shard WHERE shard > 125");
+  for (int look = 0; look < 2; ++look) {
+    const absl::Status missing = CheckShards(*one_, a_);
+    EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(missing.message()), ::testing::HasSubstr("2 rows"));
+  }
+  EXPECT_EQ(database_.Sql("SELECT string_agg(kind, ' ') FROM alert WHERE resolved_at IS NULL"),
+            "shards_missing");
+  // As the alert says.
+  const std::string mend = database_.Sql("SELECT detail FROM alert");
+  database_.Sql(mend.substr(mend.find("INSERT")));
+  EXPECT_TRUE(CheckShards(*one_, a_).ok());
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM alert WHERE resolved_at IS NULL"), "0");
+  EXPECT_THAT(ClaimShards(*one_, a_).value(), SizeIs(128));
 }
 
 TEST_F(LeaseTest, HousekeepingMakesPartitionsAheadAndForgetsOldTerms) {

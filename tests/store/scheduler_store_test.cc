@@ -190,7 +190,7 @@ TEST_F(SchedulerStoreTest, AnotherNodeTakesOnlyWhatIsFreeAndAllOnceItIsAlone) {
   EXPECT_THAT(second.heard.Get().order, ElementsAre("start", "end", "start"));
 }
 
-TEST_F(SchedulerStoreTest, ALeaseRowThatVanishesEndsTheTerm) {
+TEST_F(SchedulerStoreTest, O01ALeaseRowThatVanishesEndsTheTerm) {
   Node node(database_, "a", [](StoreOptions* o) { o->renew_every = absl::Milliseconds(50); });
   node.heard.WaitForTerm(1);
   database_.Sql("DELETE FROM scheduler_node");
