@@ -47,6 +47,7 @@ World::World(const std::string& database_url) {
   dir_ = dir;
   database_url_ = database_url;
   if (database_url.empty()) database_url_ = database_.emplace().url();
+  scheduler_database_url_ = database_url_;
 }
 
 World::~World() {
@@ -64,23 +65,27 @@ World::~World() {
   std::filesystem::remove_all(dir_, error);
 }
 
+void World::Start(const std::string& name, ProcessOptions options) {
+  options.output_file = Path(name + ".log");
+  absl::StatusOr<Process> process = Process::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  programs_.insert_or_assign(name, *std::move(process));
+}
+
 void World::StartScheduler() {
   const std::string file = Path("address");
   unlink(file.c_str());
   ProcessOptions options;
   options.argv = {TIDEMARK_BIN_DIR "/tidemark-scheduler",
                   "--database-url",
-                  database_url_,
+                  scheduler_database_url_,
                   "--listen",
                   address_.empty() ? "127.0.0.1:0" : address_,
                   "--address-file",
                   file,
                   "--node-id",
                   "node-1"};
-  options.output_file = Path("scheduler.log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign("scheduler", *std::move(process));
+  Start("scheduler", std::move(options));
   ASSERT_TRUE(WaitFor(
       [&] { return std::filesystem::exists(file) || !programs_.at("scheduler").Running(); }));
   std::ifstream(file) >> address_;
@@ -93,7 +98,7 @@ void World::StartAgent(const std::string& id, const std::string& script,
   // Each run leaves its traces in the journal, whatever the script does.
   const std::string wrapped = "echo enter $TIDEMARK_BIZ_DATE >> $JOURNAL; " + script +
                               "; code=$?; echo exit $TIDEMARK_BIZ_DATE >> $JOURNAL; exit $code";
-  std::ofstream(config) << Replace(kAgentHead, "%ADDRESS%", address_) << Replace(wrapped, "'", "''")
+  std::ofstream(config) << Replace(kAgentHead, "%ADDRESS%", target()) << Replace(wrapped, "'", "''")
                         << "']\n";
   ProcessOptions options;
   options.argv = {TIDEMARK_BIN_DIR "/tidemark-executor",
@@ -106,10 +111,7 @@ void World::StartAgent(const std::string& id, const std::string& script,
   options.env = env;
   options.env["JOURNAL"] = Path("journal");
   options.env["WORLD"] = dir_;
-  options.output_file = Path(id + ".log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign(id, *std::move(process));
+  Start(id, std::move(options));
 }
 
 void World::StartRecon(const std::string& id, std::vector<std::string> program,
@@ -119,22 +121,39 @@ void World::StartRecon(const std::string& id, std::vector<std::string> program,
   options.argv = std::move(program);
   options.argv[0] = std::string(TIDEMARK_BIN_DIR) + "/" + options.argv[0];
   for (const std::string& argument :
-       {std::string("--schedulers"), address_, std::string("--executor-id"), id,
+       {std::string("--schedulers"), target(), std::string("--executor-id"), id,
         std::string("--bills-dir"), Path("bills"), std::string("--generate-bills"),
         std::string("--spool-dir"), Path("spool-" + id), std::string("--journal"),
         Path("recon-journal"), std::string("--chunk-delay-ms"), std::to_string(chunk_delay_ms)}) {
     options.argv.push_back(argument);
   }
   options.env["RECON_DATABASE_URL"] = recon_database_->url();
-  options.output_file = Path(id + ".log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign(id, *std::move(process));
+  Start(id, std::move(options));
+}
+
+void World::StartProbe(const std::string& id, int capacity) {
+  ProcessOptions options;
+  options.argv = {TIDEMARK_BIN_DIR "/probe-executor",
+                  "--scheduler",
+                  target(),
+                  "--executor-id",
+                  id,
+                  "--spool-dir",
+                  Path("spool-" + id),
+                  "--folder",
+                  dir_,
+                  "--capacity",
+                  std::to_string(capacity)};
+  Start(id, std::move(options));
 }
 
 Process& World::program(const std::string& name) { return programs_.at(name); }
 
 void World::Kill(const std::string& name) { programs_.at(name).Kill(); }
+
+void World::Pause(const std::string& name) { programs_.at(name).SignalGroup(SIGSTOP); }
+
+void World::Continue(const std::string& name) { programs_.at(name).SignalGroup(SIGCONT); }
 
 void World::Terminate(const std::string& name) {
   programs_.at(name).Signal(SIGTERM);
@@ -227,6 +246,8 @@ std::vector<std::string> World::Journal() const {
   }
   return lines;
 }
+
+void World::Remove(const std::string& name) const { unlink(Path(name).c_str()); }
 
 void World::Touch(const std::string& name) const { std::ofstream(Path(name)) << "\n"; }
 

@@ -28,9 +28,16 @@ class World {
                   const std::map<std::string, std::string>& env = {});
   // recon on a database of its own; `program` is tidemark-recon or faulty-recon with its fault.
   void StartRecon(const std::string& id, std::vector<std::string> program, int chunk_delay_ms = 0);
+  // See probe_executor.cc; its files are this world's.
+  void StartProbe(const std::string& id, int capacity = 4);
   void Kill(const std::string& name);       // SIGKILL
   void Terminate(const std::string& name);  // SIGTERM, and waits for its end
+  void Pause(const std::string& name);      // SIGSTOP
+  void Continue(const std::string& name);   // SIGCONT
   Process& program(const std::string& name);
+  // Before they start: the scheduler reaches its database, and executors the scheduler, by these.
+  void UseDatabase(const std::string& url) { scheduler_database_url_ = url; }
+  void UseLink(const std::string& address) { link_ = address; }
 
   // ---- asking
   struct Answer {
@@ -56,16 +63,22 @@ class World {
   std::vector<std::string> Journal() const;
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void Touch(const std::string& name) const;
+  void Remove(const std::string& name) const;
   const std::string& address() const { return address_; }
+  const std::string& database_url() const { return database_url_; }
 
  private:
   std::string RunSql(const std::string& url, const std::string& statement);
+  void Start(const std::string& name, ProcessOptions options);
+  const std::string& target() const { return link_.empty() ? address_ : link_; }
 
   std::string dir_;
   std::optional<TestDatabase> database_;
   std::optional<TestDatabase> recon_database_;
   std::string database_url_;
+  std::string scheduler_database_url_;
   std::string address_;
+  std::string link_;
   std::map<std::string, Process> programs_;
 };
 
