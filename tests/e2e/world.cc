@@ -214,22 +214,24 @@ bool World::AllDone(const std::string& job, const std::vector<std::string>& date
              timeout);
 }
 
-std::vector<std::string> World::ApplyDaily(const std::string& job, const std::string& app,
-                                           const std::string& handler, int days,
-                                           const std::string& more) {
-  const std::vector<std::string> dates = DueDates(days);
-  const std::string file = Path(job + ".jobs.yaml");
-  std::ofstream(file) << "jobs:\n  - name: " << job << "\n    app: " << app
-                      << "\n    handler: " << handler
-                      << "\n    schedule: {cron: \"0 0 1 * * ?\", zone: Asia/Shanghai}"
-                      << "\n    start_date: " << dates.front() << "\n"
-                      << more;
+void World::Apply(const std::string& yaml) {
+  const std::string file = Path("jobs.yaml");
+  std::ofstream(file) << yaml;
   Answer answer;
   EXPECT_TRUE(WaitFor([&] {
     answer = Cli({"job", "apply", "-f", file});
     return answer.code != 5;
   }));
   EXPECT_EQ(answer.code, 0) << answer.output;
+}
+
+std::vector<std::string> World::ApplyDaily(const std::string& job, const std::string& app,
+                                           const std::string& handler, int days,
+                                           const std::string& more) {
+  const std::vector<std::string> dates = DueDates(days);
+  Apply("jobs:\n  - name: " + job + "\n    app: " + app + "\n    handler: " + handler +
+        "\n    schedule: {cron: \"0 0 1 * * ?\", zone: Asia/Shanghai}" +
+        "\n    start_date: " + dates.front() + "\n" + more);
   return dates;
 }
 

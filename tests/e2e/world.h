@@ -54,6 +54,8 @@ class World {
                absl::Duration timeout = absl::Seconds(60));
 
   // ---- definitions
+  // Applies a job file with this text; waits for the scheduler.
+  void Apply(const std::string& yaml);
   // Applies a daily 01:00 Asia/Shanghai job whose last `days` dates are due; returns these.
   std::vector<std::string> ApplyDaily(const std::string& job, const std::string& app,
                                       const std::string& handler, int days,
