@@ -72,24 +72,25 @@ void World::Start(const std::string& name, ProcessOptions options) {
   programs_.insert_or_assign(name, *std::move(process));
 }
 
-void World::StartScheduler() {
+void World::StartScheduler(const std::string& name, const std::string& node) {
   const std::string file = Path("address");
   unlink(file.c_str());
+  std::string& address = addresses_[name];
   ProcessOptions options;
   options.argv = {TIDEMARK_BIN_DIR "/tidemark-scheduler",
                   "--database-url",
                   scheduler_database_url_,
                   "--listen",
-                  address_.empty() ? "127.0.0.1:0" : address_,
+                  address.empty() ? "127.0.0.1:0" : address,
                   "--address-file",
                   file,
                   "--node-id",
-                  "node-1"};
-  Start("scheduler", std::move(options));
-  ASSERT_TRUE(WaitFor(
-      [&] { return std::filesystem::exists(file) || !programs_.at("scheduler").Running(); }));
-  std::ifstream(file) >> address_;
-  ASSERT_FALSE(address_.empty()) << ReadFile(Path("scheduler.log"));
+                  node};
+  Start(name, std::move(options));
+  ASSERT_TRUE(
+      WaitFor([&] { return std::filesystem::exists(file) || !programs_.at(name).Running(); }));
+  std::ifstream(file) >> address;
+  ASSERT_FALSE(address.empty()) << ReadFile(Path(name + ".log"));
 }
 
 void World::StartAgent(const std::string& id, const std::string& script,
@@ -166,7 +167,7 @@ World::Answer World::Cli(std::vector<std::string> arguments) {
   unlink(output.c_str());
   ProcessOptions options;
   options.argv = std::move(arguments);
-  options.env["TIDEMARK_SERVER"] = address_;
+  options.env["TIDEMARK_SERVER"] = address();
   options.output_file = output;
   absl::StatusOr<Process> process = Process::Start(options);
   if (!process.ok()) return {-1, process.status().ToString()};

@@ -23,7 +23,8 @@ class World {
   ~World();
 
   // ---- programs, by name; starting one that runs is an error
-  void StartScheduler();  // the first time on any port, then on the same one
+  // The first time on any port, then on the same one. More than one: each by a name of its own.
+  void StartScheduler(const std::string& name = "scheduler", const std::string& node = "node-1");
   void StartAgent(const std::string& id, const std::string& script,
                   const std::map<std::string, std::string>& env = {});
   // recon on a database of its own; `program` is tidemark-recon or faulty-recon with its fault.
@@ -66,20 +67,23 @@ class World {
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void Touch(const std::string& name) const;
   void Remove(const std::string& name) const;
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return address("scheduler"); }
+  const std::string& address(const std::string& scheduler) const {
+    return addresses_.at(scheduler);
+  }
   const std::string& database_url() const { return database_url_; }
 
  private:
   std::string RunSql(const std::string& url, const std::string& statement);
   void Start(const std::string& name, ProcessOptions options);
-  const std::string& target() const { return link_.empty() ? address_ : link_; }
+  const std::string& target() const { return link_.empty() ? address() : link_; }
 
   std::string dir_;
   std::optional<TestDatabase> database_;
   std::optional<TestDatabase> recon_database_;
   std::string database_url_;
   std::string scheduler_database_url_;
-  std::string address_;
+  std::map<std::string, std::string> addresses_;  // of schedulers, by name
   std::string link_;
   std::map<std::string, Process> programs_;
 };
