@@ -73,7 +73,7 @@ TEST_F(DatabaseFaultsTest, D02ALostAnswerToACommitLosesNothingAndRunsNothingTwic
     return fate;
   });
   const auto dates =
-      world_.ApplyDaily("job", "ops", "work", 200, "    catch_up: {max_backfill_days: 300}\n");
+      world_.ApplyDaily("job", "ops", "work", 120, "    catch_up: {max_backfill_days: 200}\n");
   int killed = 0;
   const std::string done = "SELECT count(*) FROM job_watermark WHERE status = 'DONE'";
   EXPECT_TRUE(WaitFor(
@@ -84,16 +84,16 @@ TEST_F(DatabaseFaultsTest, D02ALostAnswerToACommitLosesNothingAndRunsNothingTwic
                      "= current_database() AND pid <> pg_backend_pid() AND (state <> 'idle' OR "
                      "query = 'COMMIT')")
                 .c_str());
-        WaitFor([] { return false; }, absl::Milliseconds(500));
-        return world_.Sql(done) == "200";
+        WaitFor([] { return false; }, absl::Seconds(1));
+        return world_.Sql(done) == "120";
       },
       absl::Seconds(90)));
   database_.AtCommit("", nullptr);
   std::printf("%d commits in doubt, %d backends killed\n", cuts, killed);
-  EXPECT_GE(cuts, 300);
+  EXPECT_GE(cuts, 150);
   ASSERT_TRUE(world_.AllDone("job", dates));
   EXPECT_EQ(world_.Journal(), EnteredOnceInOrder(dates));
-  EXPECT_EQ(world_.Sql("SELECT count(*) || ' ' || max(attempt) FROM run_history"), "200 1");
+  EXPECT_EQ(world_.Sql("SELECT count(*) || ' ' || max(attempt) FROM run_history"), "120 1");
 }
 
 TEST_F(DatabaseFaultsTest, D01DeadlocksAndSerializationFailuresAreRetriedWhole) {
