@@ -18,7 +18,9 @@ namespace {
 TEST(FleetTest, D01ADeadlockWithACleanUpDelaysNoHeartbeatAndIsRetried) {
   World world;
   world.StartScheduler();
-  ASSERT_TRUE(WaitFor([&] { return world.Cli({"cluster", "status"}).code == 0; }));
+  ASSERT_TRUE(WaitFor([&] {
+    return ReadFile(world.Path("scheduler.log")).find("term started jobs") != std::string::npos;
+  }));
   Fleet steady(world.address(), "steady", 100);
   Fleet coming(world.address(), "coming", 100);
   steady.SayHello();

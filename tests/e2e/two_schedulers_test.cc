@@ -12,7 +12,8 @@ namespace {
 TEST(TwoSchedulersTest, L01AStoppedOwnerThatWakesUpWritesNothingAndNoTickIsFiredTwice) {
   World world;
   world.StartScheduler();
-  ASSERT_TRUE(WaitFor([&] { return world.Cli({"cluster", "status"}).code == 0; }));
+  ASSERT_TRUE(WaitFor(
+      [&] { return world.Sql("SELECT count(*) FROM shard WHERE node_id = 'node-1'") == "128"; }));
   world.StartScheduler("second", "node-2");
   world.UseLink(world.address() + "," + world.address("second"));
   world.StartProbe("e1", 20);
