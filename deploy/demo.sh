@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The main job on real work: a nightly reconciliation with five dates due, filled oldest first by
 # two executors; then the rehearsal: three watermarks are deleted by SQL, the scheduler notices and
-# fills them, and number and digest of the differences must be what they were.
+# fills them, and number and digest of the differences must be what they were. Last, a second job:
+# the agent dumps recon's database, and the dump must be whole.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -25,7 +26,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-programs=(tidemark-scheduler tidemark tidemark-recon)
+programs=(tidemark-scheduler tidemark tidemark-executor tidemark-recon)
 declare -A pid_of=()
 work=
 succeeded=false
@@ -72,6 +73,7 @@ cleanup() {
   if $succeeded && $keep; then exit "$code"; fi
   stop recon-1
   stop recon-2
+  stop ops-1
   stop scheduler
   stop_postgres
   if $succeeded; then
@@ -136,24 +138,24 @@ plus_days() { date -u -d "$1 $2 days" +%F; }
 
 between="biz_date BETWEEN"
 
-# Prints each date of FROM–TO once when it becomes DONE; succeeds when COUNT are.
+# watch_dates JOB FROM TO COUNT: prints each date of FROM–TO once when it becomes DONE; succeeds when COUNT are.
 declare -A shown=()
 watch_dates() {
-  local from=$1 to=$2 count=$3 date status rows settled=0
+  local job=$1 from=$2 to=$3 count=$4 date status rows settled=0
   while read -r date status rows; do
     case $status in
       DONE)
         settled=$((settled + 1))
-        [ -n "${shown[$date]:-}" ] || printf '   %s done: %s differences\n' "$date" "$rows"
-        shown[$date]=1
+        [ -n "${shown[$job/$date]:-}" ] || printf '   %s done%s\n' "$date" "${rows:+: $rows differences}"
+        shown[$job/$date]=1
         ;;
       FAILED)
-        tidemark run list --job recon >&2 || true
-        fail "$date failed" "see the runs and logs above"
+        tidemark run list --job "$job" >&2 || true
+        fail "$job $date failed" "see the runs and logs above"
         ;;
     esac
   done < <(sql "SELECT biz_date, status, result_rows FROM tidemark.job_watermark
-                WHERE job_name = 'recon' AND $between '$from' AND '$to' ORDER BY finished_at")
+                WHERE job_name = '$job' AND $between '$from' AND '$to' ORDER BY finished_at")
   [ "$settled" = "$count" ]
 }
 
@@ -243,7 +245,7 @@ first_fill() {
   stage "five dates are due: $first to $last, oldest first"
   apply_job
   wait_for 120 "five DONE dates" "see the runs: $bin/tidemark --server $server run list --job recon" \
-    watch_dates "$first" "$last" 5
+    watch_dates recon "$first" "$last" 5
   check_order
   show watermark list recon
   show run list --job recon
@@ -293,7 +295,7 @@ rehearsal() {
   start_executor recon-1
   shown=()
   wait_for 180 "three DONE dates" "see the runs: $bin/tidemark --server $server run list --job recon" \
-    watch_dates "$from" "$last" 3
+    watch_dates recon "$from" "$last" 3
   show watermark list recon
   show run list --job recon
   changed=$(comm -12 <(sort <<<"$rerun") <(run_ids "$from" "$last" | sort))
@@ -305,6 +307,50 @@ rehearsal() {
   same "number and digest of the differences of each date (recon's tables)" "$business" \
     "$(business_state)"
   same "the difference that was worked on by hand" "$handled" "$(handled_state)"
+}
+
+# A command instead of code: the agent runs deploy/backup.sh as the handler of a nightly job.
+backup() {
+  local pg_bin dump
+  stage "a second job: a nightly dump of recon's database"
+  # Of the server that is dumped: an older pg_dump refuses it.
+  pg_bin=$(sql "SELECT setting FROM pg_config WHERE name = 'BINDIR'")
+  mkdir -p "$work/backups"
+  cat >"$work/agent.yaml" <<END
+app: ops
+executor_id: ops-1
+schedulers: ['$server']
+spool_dir: $work/spool-ops-1
+handlers:
+  - name: backup
+    command: [$root/deploy/backup.sh]
+    timeout: 1h
+    env: {BACKUP_DATABASE_URL: '$recon_url', BACKUP_DIR: $work/backups, PG_BIN: $pg_bin}
+END
+  chmod 600 "$work/agent.yaml" # the URL has a password
+  cat >"$work/backup.yaml" <<END
+jobs:
+  - name: backup
+    app: ops
+    handler: backup
+    schedule: {cron: "0 0 1 * * ?", zone: Asia/Shanghai}
+    start_date: $last
+    description: Nightly dump of recon's database
+END
+  start ops-1 "$bin/tidemark-executor" --config "$work/agent.yaml"
+  wait_for 30 "registration of the agent" "see its log above" \
+    eval 'tidemark executor list 2>/dev/null | grep -q "ops-1.* UP "'
+  show job apply -f "$work/backup.yaml"
+  wait_for 60 "DONE backup of $last" \
+    "see the runs: $bin/tidemark --server $server run list --job backup" \
+    watch_dates backup "$last" "$last" 1
+  dump=$work/backups/backup-$last.dump
+  show run list --job backup
+  "$pg_bin/pg_restore" --list "$dump" | grep 'TABLE DATA' ||
+    fail "$dump has no tables in it" "see the log of ops-1 above"
+  [ "$("$pg_bin/pg_restore" --list "$dump" | grep -c 'TABLE DATA recon')" -ge 2 ] ||
+    fail "$dump lacks recon's tables" "see the log of ops-1 above"
+  say "$(basename "$dump"): $(stat -c %s "$dump") bytes, and pg_restore reads all of its list"
 }
 
 go_on() {
@@ -321,6 +367,7 @@ go_on() {
   printf '  tidemark run rerun %s --force\n' "$(run_ids "$last" "$last")"
   if $keep; then
     printf '  psql "$(cat %s)"\n' "$work/scheduler/database.url"
+    printf '  ls -l %s\n' "$work/backups"
     printf 'To stop it: kill %s; then rm -r %s\n' "${pid_of[*]}" "$work"
   fi
 }
@@ -344,7 +391,8 @@ start_executors
 first_fill
 work_by_hand
 rehearsal
+backup
 stage_end
 succeeded=true
-say "the rehearsal passed; all stages: $SECONDS s"
+say "the rehearsal passed, the backup is whole; all stages: $SECONDS s"
 go_on

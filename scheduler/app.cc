@@ -93,6 +93,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   store_options.version = kVersion;
   store_options.node_id = config.node_id;
   if (store_options.node_id.empty()) store_options.node_id = HostName() + "/" + server->address();
+  gateway.SetNode(store_options.node_id);
   SchedulerStore owned_store(store_options, &loop, clock, random);
   loop.Attach({&owned_store, &gateway,
                [&operators](const std::vector<std::string>&) { operators.NudgeOrders(); },

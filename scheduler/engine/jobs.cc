@@ -25,6 +25,16 @@ bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
          schedule.cron().Next(now, schedule.zone()).has_value();
 }
 
+// What the owner alone writes is newer in its memory than in any row that was read: the write may
+// be on its way, and a cursor that went back would fire again.
+void KeepOwn(const JobRow& known, JobRow& row) {
+  row.paused = known.paused;
+  if (known.ledger_from.has_value()) row.ledger_from = known.ledger_from;
+  if (known.cursor.has_value()) {
+    row.cursor = std::max(row.cursor.value_or(*known.cursor), *known.cursor);
+  }
+}
+
 }  // namespace
 
 absl::Status Jobs::Compile(JobState& job) {
@@ -44,7 +54,9 @@ absl::Status Jobs::Compile(JobState& job) {
 }
 
 JobState& Jobs::Take(JobRow row) {
-  JobState& job = s_.jobs[row.job_id];
+  const auto [it, fresh] = s_.jobs.try_emplace(row.job_id);
+  JobState& job = it->second;
+  if (!fresh) KeepOwn(job.row, row);
   job.row = std::move(row);
   job.spec = JobSpec();
   job.error.clear();

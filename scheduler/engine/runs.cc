@@ -44,12 +44,11 @@ std::string Runs::Launch(JobState& job, const RunRequest& request) {
   const BlockingDecision decision =
       DecideBlocking(job.spec.blocking, static_cast<int>(job.runs.size()));
   if (decision.kind == BlockingDecision::Kind::kSkip) return Skip(job, request, decision.reason);
-  const std::set<std::string> earlier = job.runs;
+  std::set<std::string> earlier;
+  if (decision.kind == BlockingDecision::Kind::kCover) earlier = job.runs;
   const std::string run_id = Open(job, request);
-  if (decision.kind == BlockingDecision::Kind::kCover) {
-    for (const std::string& covered : earlier) {
-      if (LiveRun* run = s_.FindRun(covered)) CancelForLater(*run);
-    }
+  for (const std::string& covered : earlier) {
+    if (LiveRun* run = s_.FindRun(covered)) CancelForLater(*run);
   }
   return run_id;
 }
@@ -156,13 +155,26 @@ void Runs::Wait(LiveRun& run, absl::Duration delay) {
   run.cancel_cause.clear();
   run.timed_out = false;
   run.told_long = false;
-  s_.waiting[run.row.app].insert(run.row.run_id);
+  s_.waiting[run.row.app][run.row.occurrence.job_id].insert(run.row.run_id);
   SetTimer(run);
 }
 
 void Runs::LeaveWaiting(LiveRun& run) {
-  const auto it = s_.waiting.find(run.row.app);
-  if (it != s_.waiting.end()) it->second.erase(run.row.run_id);
+  const auto app = s_.waiting.find(run.row.app);
+  if (app == s_.waiting.end()) return;
+  const auto job = app->second.find(run.row.occurrence.job_id);
+  if (job == app->second.end()) return;
+  job->second.erase(run.row.run_id);
+  if (job->second.empty()) app->second.erase(job);
+}
+
+std::vector<std::string> Runs::InTurn(const JobState& job) const {
+  std::vector<std::string> first;
+  const auto count = static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  for (auto it = job.runs.begin(); it != job.runs.end() && first.size() < count; ++it) {
+    first.push_back(*it);
+  }
+  return first;
 }
 
 bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
@@ -171,9 +183,8 @@ bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   // nothing.
   const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
   if (!job.opens() && !ordered) return false;
-  const auto place = std::distance(job.runs.begin(), job.runs.find(run.row.run_id));
-  return static_cast<size_t>(place) <
-         static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  const std::vector<std::string> first = InTurn(job);
+  return std::find(first.begin(), first.end(), run.row.run_id) != first.end();
 }
 
 void Runs::Advance(LiveRun& run) {
@@ -191,8 +202,7 @@ void Runs::Advance(LiveRun& run) {
 }
 
 void Runs::AdvanceJob(JobState& job) {
-  const std::set<std::string> runs = job.runs;
-  for (const std::string& run_id : runs) {
+  for (const std::string& run_id : InTurn(job)) {
     if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
   }
 }
@@ -200,8 +210,13 @@ void Runs::AdvanceJob(JobState& job) {
 void Runs::AdvanceApp(const std::string& app) {
   const auto it = s_.waiting.find(app);
   if (it == s_.waiting.end()) return;
-  const std::set<std::string> waiting = it->second;
-  for (const std::string& run_id : waiting) {
+  std::set<std::string> in_turn;  // over all jobs: the oldest first
+  for (const auto& [job_id, runs] : it->second) {
+    const JobState* job = s_.FindJob(job_id);
+    if (job == nullptr) continue;
+    for (const std::string& run_id : InTurn(*job)) in_turn.insert(run_id);
+  }
+  for (const std::string& run_id : in_turn) {
     if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
   }
 }

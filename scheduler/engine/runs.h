@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "scheduler/engine/state.h"
 
@@ -64,6 +65,8 @@ class Runs {
   std::string Skip(JobState& job, const RunRequest& request, const std::string& reason);
   void CancelForLater(LiveRun& run);
   bool ItsTurn(const LiveRun& run, const JobState& job) const;
+  // As many of its runs as may be with executors at once, the oldest first.
+  std::vector<std::string> InTurn(const JobState& job) const;
   void Assign(LiveRun& run, JobState& job, ExecutorSession& session);
   void SendTrigger(const std::string& run_id, int attempt);
   void Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session);

@@ -146,7 +146,8 @@ struct State {
   std::unordered_map<std::string, LiveRun> runs;
   std::map<std::string, ExecutorEntry> executors;        // by executor_id
   std::unordered_map<StreamId, std::string> streams;     // to executor_id
-  std::map<std::string, std::set<std::string>> waiting;  // app → runs in kWaiting
+  // app → job → runs in kWaiting
+  std::map<std::string, std::map<int64_t, std::set<std::string>>> waiting;
   // Attempts that were judged lost: a success of one of them is a fact that a person must know.
   std::map<AttemptRef, ActiveRun> given_up;
   std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too

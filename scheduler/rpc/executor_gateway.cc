@@ -25,13 +25,14 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   void Begin() { StartRead(&incoming_); }
 
-  void Queue(const Outbound& message) {
+  void Queue(const Outbound& message, const std::string& node_id) {
     absl::MutexLock lock(&mutex_);
     if (finishing_) return;
     if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
       registration_ = welcome->registration;
     }
     AddTo(message, waiting_);
+    if (waiting_.has_welcome()) waiting_.mutable_welcome()->set_node_id(node_id);
     has_waiting_ = true;
     WriteNext();
   }
@@ -168,8 +169,13 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     absl::MutexLock lock(&mutex_);
     for (const Outbound& message : messages) {
       const auto it = streams_.find(message.stream);
-      if (it != streams_.end()) it->second->Queue(message);
+      if (it != streams_.end()) it->second->Queue(message, node_id_);
     }
+  }
+
+  void SetNode(const std::string& node_id) {
+    absl::MutexLock lock(&mutex_);
+    node_id_ = node_id;
   }
 
   void Close(StreamId stream) {
@@ -190,6 +196,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   Clock& clock_;
   absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string node_id_ ABSL_GUARDED_BY(mutex_);
   StreamId last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<StreamId, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
 };
@@ -198,6 +205,7 @@ ExecutorGateway::ExecutorGateway(GatewayListener* listener, RunLogSink* logs, Cl
     : impl_(std::make_unique<Impl>(listener, logs, clock)) {}
 ExecutorGateway::~ExecutorGateway() = default;
 grpc::Service* ExecutorGateway::service() { return impl_.get(); }
+void ExecutorGateway::SetNode(const std::string& node_id) { impl_->SetNode(node_id); }
 void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }
 void ExecutorGateway::Close(StreamId stream) { impl_->Close(stream); }
 void ExecutorGateway::CloseAll() { impl_->CloseAll(); }

@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_RPC_EXECUTOR_GATEWAY_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -35,6 +36,8 @@ class ExecutorGateway {
 
   // To be registered with the server, once.
   grpc::Service* service();
+  // What Welcomes say the node is: executors tell nodes apart by it. Before the first term.
+  void SetNode(const std::string& node_id);
   // Unknown streams are ignored: they have just closed.
   void Send(const std::vector<Outbound>& messages);
   // Ends the stream with UNAVAILABLE once what was sent is written; the executor comes back.

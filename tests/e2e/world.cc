@@ -47,6 +47,7 @@ World::World(const std::string& database_url) {
   dir_ = dir;
   database_url_ = database_url;
   if (database_url.empty()) database_url_ = database_.emplace().url();
+  scheduler_database_url_ = database_url_;
 }
 
 World::~World() {
@@ -64,28 +65,33 @@ World::~World() {
   std::filesystem::remove_all(dir_, error);
 }
 
-void World::StartScheduler() {
+void World::Start(const std::string& name, ProcessOptions options) {
+  options.output_file = Path(name + ".log");
+  absl::StatusOr<Process> process = Process::Start(options);
+  ASSERT_TRUE(process.ok()) << process.status();
+  programs_.insert_or_assign(name, *std::move(process));
+}
+
+void World::StartScheduler(const std::string& name, const std::string& node) {
   const std::string file = Path("address");
   unlink(file.c_str());
+  std::string& address = addresses_[name];
   ProcessOptions options;
   options.argv = {TIDEMARK_BIN_DIR "/tidemark-scheduler",
                   "--database-url",
-                  database_url_,
+                  scheduler_database_url_,
                   "--listen",
-                  address_.empty() ? "127.0.0.1:0" : address_,
+                  address.empty() ? "127.0.0.1:0" : address,
                   "--address-file",
                   file,
                   "--node-id",
-                  settings.node_id};
+                  node.empty() ? settings.node_id : node};
   options.env = settings.scheduler_env;
-  options.output_file = Path("scheduler.log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign("scheduler", *std::move(process));
-  ASSERT_TRUE(WaitFor(
-      [&] { return std::filesystem::exists(file) || !programs_.at("scheduler").Running(); }));
-  std::ifstream(file) >> address_;
-  ASSERT_FALSE(address_.empty()) << ReadFile(Path("scheduler.log"));
+  Start(name, std::move(options));
+  ASSERT_TRUE(
+      WaitFor([&] { return std::filesystem::exists(file) || !programs_.at(name).Running(); }));
+  std::ifstream(file) >> address;
+  ASSERT_FALSE(address.empty()) << ReadFile(Path(name + ".log"));
 }
 
 void World::StartAgent(const std::string& id, const std::string& script,
@@ -94,7 +100,7 @@ void World::StartAgent(const std::string& id, const std::string& script,
   // Each run leaves its traces in the journal, whatever the script does.
   const std::string wrapped = "echo enter $TIDEMARK_BIZ_DATE >> $JOURNAL; " + script +
                               "; code=$?; echo exit $TIDEMARK_BIZ_DATE >> $JOURNAL; exit $code";
-  std::ofstream(config) << Replace(kAgentHead, "%ADDRESS%", address_) << Replace(wrapped, "'", "''")
+  std::ofstream(config) << Replace(kAgentHead, "%ADDRESS%", target()) << Replace(wrapped, "'", "''")
                         << "']\n"
                         << settings.agent_yaml;
   ProcessOptions options;
@@ -108,10 +114,7 @@ void World::StartAgent(const std::string& id, const std::string& script,
   options.env = env;
   options.env["JOURNAL"] = Path("journal");
   options.env["WORLD"] = dir_;
-  options.output_file = Path(id + ".log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign(id, *std::move(process));
+  Start(id, std::move(options));
 }
 
 void World::StartRecon(const std::string& id, std::vector<std::string> program,
@@ -121,17 +124,30 @@ void World::StartRecon(const std::string& id, std::vector<std::string> program,
   options.argv = std::move(program);
   options.argv[0] = std::string(TIDEMARK_BIN_DIR) + "/" + options.argv[0];
   for (const std::string& argument :
-       {std::string("--schedulers"), address_, std::string("--executor-id"), id,
+       {std::string("--schedulers"), target(), std::string("--executor-id"), id,
         std::string("--bills-dir"), Path("bills"), std::string("--generate-bills"),
         std::string("--spool-dir"), Path("spool-" + id), std::string("--journal"),
         Path("recon-journal"), std::string("--chunk-delay-ms"), std::to_string(chunk_delay_ms)}) {
     options.argv.push_back(argument);
   }
   options.env["RECON_DATABASE_URL"] = recon_database_->url();
-  options.output_file = Path(id + ".log");
-  absl::StatusOr<Process> process = Process::Start(options);
-  ASSERT_TRUE(process.ok()) << process.status();
-  programs_.insert_or_assign(id, *std::move(process));
+  Start(id, std::move(options));
+}
+
+void World::StartProbe(const std::string& id, int capacity) {
+  ProcessOptions options;
+  options.argv = {TIDEMARK_BIN_DIR "/probe-executor",
+                  "--scheduler",
+                  target(),
+                  "--executor-id",
+                  id,
+                  "--spool-dir",
+                  Path("spool-" + id),
+                  "--folder",
+                  dir_,
+                  "--capacity",
+                  std::to_string(capacity)};
+  Start(id, std::move(options));
 }
 
 void World::StartProgram(const std::string& name, std::vector<std::string> argv) {
@@ -139,7 +155,7 @@ void World::StartProgram(const std::string& name, std::vector<std::string> argv)
   ProcessOptions options;
   options.argv = {"/bin/sh", "-c", "exec \"$@\" >\"$OUT.out\" 2>\"$OUT.err\"", "sh"};
   options.argv.insert(options.argv.end(), argv.begin(), argv.end());
-  options.env = {{"OUT", Path(name)}, {"WORLD", dir_}, {"TIDEMARK_SERVER", address_}};
+  options.env = {{"OUT", Path(name)}, {"WORLD", dir_}, {"TIDEMARK_SERVER", address()}};
   absl::StatusOr<Process> process = Process::Start(options);
   ASSERT_TRUE(process.ok()) << process.status();
   programs_.insert_or_assign(name, *std::move(process));
@@ -148,6 +164,10 @@ void World::StartProgram(const std::string& name, std::vector<std::string> argv)
 Process& World::program(const std::string& name) { return programs_.at(name); }
 
 void World::Kill(const std::string& name) { programs_.at(name).Kill(); }
+
+void World::Pause(const std::string& name) { programs_.at(name).SignalGroup(SIGSTOP); }
+
+void World::Continue(const std::string& name) { programs_.at(name).SignalGroup(SIGCONT); }
 
 void World::Terminate(const std::string& name) {
   programs_.at(name).Signal(SIGTERM);
@@ -160,7 +180,7 @@ World::Answer World::Cli(std::vector<std::string> arguments) {
   unlink(output.c_str());
   ProcessOptions options;
   options.argv = std::move(arguments);
-  options.env["TIDEMARK_SERVER"] = address_;
+  options.env["TIDEMARK_SERVER"] = address();
   options.output_file = output;
   absl::StatusOr<Process> process = Process::Start(options);
   if (!process.ok()) return {-1, process.status().ToString()};
@@ -208,22 +228,24 @@ bool World::AllDone(const std::string& job, const std::vector<std::string>& date
              timeout);
 }
 
-std::vector<std::string> World::ApplyDaily(const std::string& job, const std::string& app,
-                                           const std::string& handler, int days,
-                                           const std::string& more) {
-  const std::vector<std::string> dates = DueDates(days);
-  const std::string file = Path(job + ".jobs.yaml");
-  std::ofstream(file) << "jobs:\n  - name: " << job << "\n    app: " << app
-                      << "\n    handler: " << handler
-                      << "\n    schedule: {cron: \"0 0 1 * * ?\", zone: Asia/Shanghai}"
-                      << "\n    start_date: " << dates.front() << "\n"
-                      << more;
+void World::Apply(const std::string& yaml) {
+  const std::string file = Path("jobs.yaml");
+  std::ofstream(file) << yaml;
   Answer answer;
   EXPECT_TRUE(WaitFor([&] {
     answer = Cli({"job", "apply", "-f", file});
     return answer.code != 5;
   }));
   EXPECT_EQ(answer.code, 0) << answer.output;
+}
+
+std::vector<std::string> World::ApplyDaily(const std::string& job, const std::string& app,
+                                           const std::string& handler, int days,
+                                           const std::string& more) {
+  const std::vector<std::string> dates = DueDates(days);
+  Apply("jobs:\n  - name: " + job + "\n    app: " + app + "\n    handler: " + handler +
+        "\n    schedule: {cron: \"0 0 1 * * ?\", zone: Asia/Shanghai}" +
+        "\n    start_date: " + dates.front() + "\n" + more);
   return dates;
 }
 
@@ -240,6 +262,8 @@ std::vector<std::string> World::Journal() const {
   }
   return lines;
 }
+
+void World::Remove(const std::string& name) const { unlink(Path(name).c_str()); }
 
 void World::Touch(const std::string& name) const { std::ofstream(Path(name)) << "\n"; }
 

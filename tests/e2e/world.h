@@ -31,16 +31,25 @@ class World {
   } settings;
 
   // ---- programs, by name; starting one that runs is an error
-  void StartScheduler();  // the first time on any port, then on the same one
+  // The first time on any port, then on the same one. More than one: each by a name of its own.
+  // `node`: its id; "": as the settings say.
+  void StartScheduler(const std::string& name = "scheduler", const std::string& node = "");
   void StartAgent(const std::string& id, const std::string& script,
                   const std::map<std::string, std::string>& env = {});
   // recon on a database of its own; `program` is tidemark-recon or faulty-recon with its fault.
   void StartRecon(const std::string& id, std::vector<std::string> program, int chunk_delay_ms = 0);
   // Any other program of the build: its name is argv[0]. Output: NAME.out and NAME.err.
   void StartProgram(const std::string& name, std::vector<std::string> argv);
+  // See probe_executor.cc; its files are this world's.
+  void StartProbe(const std::string& id, int capacity = 4);
   void Kill(const std::string& name);       // SIGKILL
   void Terminate(const std::string& name);  // SIGTERM, and waits for its end
+  void Pause(const std::string& name);      // SIGSTOP
+  void Continue(const std::string& name);   // SIGCONT
   Process& program(const std::string& name);
+  // Before they start: the scheduler reaches its database, and executors the scheduler, by these.
+  void UseDatabase(const std::string& url) { scheduler_database_url_ = url; }
+  void UseLink(const std::string& address) { link_ = address; }
 
   // ---- asking
   struct Answer {
@@ -57,6 +66,8 @@ class World {
                absl::Duration timeout = absl::Seconds(60));
 
   // ---- definitions
+  // Applies a job file with this text; waits for the scheduler.
+  void Apply(const std::string& yaml);
   // Applies a daily 01:00 Asia/Shanghai job whose last `days` dates are due; returns these.
   std::vector<std::string> ApplyDaily(const std::string& job, const std::string& app,
                                       const std::string& handler, int days,
@@ -66,16 +77,25 @@ class World {
   std::vector<std::string> Journal() const;
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void Touch(const std::string& name) const;
-  const std::string& address() const { return address_; }
+  void Remove(const std::string& name) const;
+  const std::string& address() const { return address("scheduler"); }
+  const std::string& address(const std::string& scheduler) const {
+    return addresses_.at(scheduler);
+  }
+  const std::string& database_url() const { return database_url_; }
 
  private:
   std::string RunSql(const std::string& url, const std::string& statement);
+  void Start(const std::string& name, ProcessOptions options);
+  const std::string& target() const { return link_.empty() ? address() : link_; }
 
   std::string dir_;
   std::optional<TestDatabase> database_;
   std::optional<TestDatabase> recon_database_;
   std::string database_url_;
-  std::string address_;
+  std::string scheduler_database_url_;
+  std::map<std::string, std::string> addresses_;  // of schedulers, by name
+  std::string link_;
   std::map<std::string, Process> programs_;
 };
 

@@ -129,6 +129,30 @@ TEST(OrderTest, ManualTriggersOfAnIntervalJobQueueInOrder) {
   EXPECT_EQ(h.store.history.size(), 60U);
 }
 
+// The row that comes with an order may have been read before the owner's last flush.
+TEST(OrderTest, AJobsRowThatWasReadBeforeItsLastFiresFiresNothingAgainAndUnpausesNothing) {
+  EngineHarness h("2026-11-29T03:00:00Z");
+  JobSpec spec = EngineHarness::DailyJob("minutely", "");
+  spec.schedule.cron = "0 * * * * ?";
+  const int64_t job = h.Apply(spec);
+  h.on_trigger = [&](Executor& e, const TriggerOrder& t) {
+    h.Begin(e, t);
+    h.Finish(e, t, Outcome::kSucceeded);
+  };
+  h.StartTerm();
+  h.Start("e1");
+  const JobRow earlier = h.store.jobs[job];
+  h.Advance(absl::Minutes(3));
+  ASSERT_EQ(h.store.history.size(), 3U);
+  h.Command(job, "pause", {{"reason", "month end"}});
+  const JobRow now = h.store.jobs[job];
+  h.store.jobs[job] = earlier;
+  h.Changed(job);
+  h.store.jobs[job].cursor = now.cursor;
+  h.Advance(absl::Minutes(2));
+  EXPECT_EQ(h.store.history.size(), 3U);
+}
+
 TEST(OrderTest, IntervalJobsFireAndSumUpWhatTheyMissed) {
   EngineHarness h("2026-11-29T03:00:00Z");
   JobSpec spec = EngineHarness::DailyJob("minutely", "");

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "common/status.h"
 #include "tests/store/flush_fixture.h"
 #include "tests/support/process.h"
 
@@ -133,6 +134,31 @@ TEST_F(LeaseTest, ATakeOverWaitsForTheOldOwnersOpenTransaction) {
     return HoldFence(transaction, a_).status();
   });
   EXPECT_TRUE(IsTermOver(late)) << late;
+}
+
+// A process that was stopped for longer than its lease wakes up in the middle of what it did.
+TEST_F(LeaseTest, L01TheNextWriteOfAnOwnerThatWasStoppedChangesNothing) {
+  InsertJob(database_, 100, "recon");
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  const auto old_epochs = ClaimShards(*one_, a_).value();
+  AdvanceTime("2 hours");
+  ASSERT_TRUE(Register(*two_, b_).ok());
+  ASSERT_TRUE(Fence(*two_, a_).ok());
+  const auto new_epochs = ClaimShards(*two_, b_).value();
+  EXPECT_GT(new_epochs.at(0), old_epochs.at(0));  // executors refuse the old one's triggers
+  SeededRandom random(1);
+  const absl::Status late = one_->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    TM_RETURN_IF_ERROR(HoldFence(transaction, a_).status());
+    Flush flush;
+    flush.seq = 1;
+    flush.opens.push_back({MakeRun(100, "recon", "2026-11-27", Uuid(50)), ""});
+    FlushResult result;
+    return WriteFlush(transaction, a_, flush, {}, random, SystemClock(), &result);
+  });
+  EXPECT_TRUE(IsTermOver(late)) << late;
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM active_run"), "0");
+  // Its next renewal makes a follower of it.
+  EXPECT_FALSE(RenewLease(*one_, a_, absl::Hours(1)).value().has_value());
 }
 
 TEST_F(LeaseTest, AFencedNodeClaimsNothing) {

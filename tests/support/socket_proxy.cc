@@ -1,10 +1,12 @@
 #include "tests/support/socket_proxy.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -19,6 +21,30 @@ sockaddr_un Address(const std::string& path) {
   return address;
 }
 
+// A simple query, as libpq sends it.
+constexpr std::string_view kCommit(
+    "Q\0\0\0\x0b"
+    "COMMIT\0",
+    12);
+
+// Reads what is there. False at the end of the stream.
+bool Receive(int from, std::string* bytes) {
+  char buffer[65536];
+  const ssize_t got = recv(from, buffer, sizeof(buffer), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  bytes->assign(buffer, static_cast<size_t>(got));
+  return got > 0;
+}
+
+bool SendAll(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
 }  // namespace
 
 SocketProxy::SocketProxy(const std::string& server_url) {
@@ -31,7 +57,7 @@ SocketProxy::SocketProxy(const std::string& server_url) {
   const sockaddr_un address = Address(folder_ + "/.s.PGSQL.5432");
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      listen(listener_, 64) != 0 || pipe(stop_) != 0) {
+      listen(listener_, 64) != 0 || pipe2(stop_, O_CLOEXEC) != 0) {
     std::abort();
   }
   thread_ = std::thread([this] { Run(); });
@@ -67,6 +93,7 @@ void SocketProxy::CloseAll() {
     close(link.server);
   }
   links_.clear();
+  holding_reply_ = false;
 }
 
 void SocketProxy::Accept() {
@@ -85,17 +112,51 @@ void SocketProxy::Accept() {
   links_.push_back(link);
 }
 
-bool SocketProxy::Forward(int from, int to, bool drop) {
-  char buffer[65536];
-  const ssize_t got = recv(from, buffer, sizeof(buffer), MSG_DONTWAIT);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  if (got == 0) return false;
-  for (ssize_t sent = 0; !drop && sent < got;) {
-    const ssize_t n = send(to, buffer + sent, static_cast<size_t>(got - sent), MSG_NOSIGNAL);
-    if (n < 0) return false;
-    sent += n;
+void SocketProxy::AtCommit(std::string needle, std::function<CommitFate()> fate) {
+  const MutexLock lock(&mutex_);
+  needle_ = std::move(needle);
+  fate_ = std::move(fate);
+  release_reply_ = false;
+}
+
+bool SocketProxy::FromClient(Link& link) {
+  std::string bytes;
+  if (!Receive(link.client, &bytes)) return false;
+  if (bytes.empty()) return true;
+  if (bytes == kCommit) {
+    link.fate = link.concerned && fate_ ? fate_() : CommitFate::kPass;
+    link.concerned = false;
+    link.sent.clear();
+    if (link.fate == CommitFate::kCutBefore) return false;
+  } else if (fate_ && !link.concerned) {
+    link.sent += bytes;
+    link.concerned = link.sent.find(needle_) != std::string::npos;
+    link.sent.erase(0, link.sent.size() - std::min(link.sent.size(), needle_.size()));
   }
-  return true;
+  return SendAll(link.server, bytes) && link.fate != CommitFate::kCutSent;
+}
+
+bool SocketProxy::FromServer(Link& link) {
+  std::string bytes;
+  if (!Receive(link.server, &bytes)) return false;
+  if (!bytes.empty() && link.fate == CommitFate::kCutReplied) return false;
+  if (link.fate == CommitFate::kHoldReply) {
+    link.held += bytes;
+    holding_reply_ = holding_reply_ || !link.held.empty();
+    if (!release_reply_ || link.held.empty()) return true;
+    bytes.swap(link.held);
+    link.held.clear();
+    holding_reply_ = false;
+  }
+  if (bytes.empty()) return true;
+  link.fate = CommitFate::kPass;
+  return hold_replies_ || SendAll(link.client, bytes);
+}
+
+bool SocketProxy::Serve(Link& link) {
+  if (FromClient(link) && FromServer(link)) return true;
+  if (!link.held.empty()) holding_reply_ = false;
+  return false;
 }
 
 void SocketProxy::Run() {
@@ -114,9 +175,7 @@ void SocketProxy::Run() {
     if (fds[1].revents != 0) Accept();
     const MutexLock lock(&mutex_);
     for (auto link = links_.begin(); link != links_.end();) {
-      const bool alive = Forward(link->client, link->server, false) &&
-                         Forward(link->server, link->client, hold_replies_);
-      if (alive) {
+      if (Serve(*link)) {
         ++link;
         continue;
       }
