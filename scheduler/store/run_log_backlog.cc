@@ -12,7 +12,7 @@ constexpr uint64_t kMaxOffset = uint64_t{1} << 62;
 
 }  // namespace
 
-void RunLogBacklog::Add(RunLogChunk chunk) {
+void RunLogBacklog::Add(const RunLogChunk& chunk) {
   if (chunk.offset > kMaxOffset) return;
   auto found = pending_.find(chunk.key);
   if (found == pending_.end()) {

@@ -12,7 +12,7 @@
 namespace tidemark {
 
 // Rows of run_log hold at most so many bytes each.
-inline constexpr size_t kRunLogPiece = 64 * 1024;
+inline constexpr size_t kRunLogPiece = 65536;
 
 struct RunLogPiece {
   uint64_t start = 0;
@@ -36,7 +36,7 @@ class RunLogBacklog {
 
   explicit RunLogBacklog(size_t limit) : limit_(limit) {}
 
-  void Add(RunLogChunk chunk);
+  void Add(const RunLogChunk& chunk);
   bool empty() const { return pending_.empty(); }
   size_t bytes() const { return bytes_; }
   // Takes whole attempts out until they are `bytes` together, at least one; in rotation, so that a

@@ -32,7 +32,7 @@ void RunLogWriter::Take(RunLogChunk chunk) {
   const MutexLock lock(&mutex_);
   if (stopping_) return;
   const bool first = backlog_.empty();
-  backlog_.Add(std::move(chunk));
+  backlog_.Add(chunk);
   if (first) wake_.Notify();
 }
 
