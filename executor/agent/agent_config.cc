@@ -8,7 +8,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
-#include "executor/agent/yaml_reader.h"
+#include "common/yaml_reader.h"
 
 namespace tidemark::agent {
 namespace {

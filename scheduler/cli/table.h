@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/safe_text.h"
 #include "google/protobuf/timestamp.pb.h"
 
 namespace tidemark {
@@ -32,10 +33,6 @@ class Card {
  private:
   std::vector<std::pair<std::string, std::string>> lines_;
 };
-
-// Text that cannot move the cursor, change colours or turn the line around: control characters and
-// invisible ones become \n, \xNN, \uNNNN, tabs blanks.
-std::string SafeText(const std::string& text);
 
 // Terminal columns of a text: characters count one, those of East Asian width two, marks none.
 size_t DisplayWidth(const std::string& text);

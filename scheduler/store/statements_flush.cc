@@ -305,7 +305,9 @@ ORDER BY i.dedup_key
 ON CONFLICT (dedup_key) DO UPDATE
   SET severity = EXCLUDED.severity, run_id = EXCLUDED.run_id, summary = EXCLUDED.summary,
       detail = EXCLUDED.detail, raised_at = EXCLUDED.raised_at, resolved_at = NULL,
-      logged_at = NULL, delivered_at = NULL
+      logged_at = NULL, delivered_at = NULL, episode = a.episode + 1, routed_at = NULL,
+      end_routed_at = NULL, silenced_until = NULL, silenced_by = NULL, remind_at = NULL,
+      reminders = 0, acked_at = NULL, acked_by = '', ack_note = ''
   WHERE a.resolved_at IS NOT NULL)sql";
 
 const std::string_view kResolveAlerts = R"sql(

@@ -125,7 +125,61 @@ CREATE TABLE tidemark.alert (
     resolved_at timestamp with time zone,
     logged_at timestamp with time zone,
     delivered_at timestamp with time zone,
+    episode integer DEFAULT 1 NOT NULL,
+    routed_at timestamp with time zone,
+    end_routed_at timestamp with time zone,
+    silenced_until timestamp with time zone,
+    silenced_by uuid,
+    remind_at timestamp with time zone,
+    reminders integer DEFAULT 0 NOT NULL,
+    acked_at timestamp with time zone,
+    acked_by text DEFAULT ''::text NOT NULL,
+    ack_note text DEFAULT ''::text NOT NULL,
+    CONSTRAINT alert_episode_check CHECK ((episode > 0)),
     CONSTRAINT alert_severity_check CHECK (((severity)::text = ANY ((ARRAY['info'::character varying, 'warning'::character varying, 'critical'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.alert_channel (
+    channel character varying(64) NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_try_at timestamp with time zone,
+    last_ok_at timestamp with time zone,
+    last_error text DEFAULT ''::text NOT NULL,
+    CONSTRAINT alert_channel_check CHECK (((failures = 0) = (failing_since IS NULL)))
+);
+
+CREATE TABLE tidemark.alert_delivery (
+    alert_id uuid NOT NULL,
+    episode integer NOT NULL,
+    channel character varying(64) NOT NULL,
+    phase character varying(16) NOT NULL,
+    number integer DEFAULT 0 NOT NULL,
+    state character varying(16) DEFAULT 'pending'::character varying NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    next_try_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    last_error text DEFAULT ''::text NOT NULL,
+    message_id uuid,
+    claimed_by text DEFAULT ''::text NOT NULL,
+    claimed_until timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT alert_delivery_check CHECK ((((state)::text = 'pending'::text) = (ended_at IS NULL))),
+    CONSTRAINT alert_delivery_phase_check CHECK (((phase)::text = ANY ((ARRAY['raised'::character varying, 'reminder'::character varying, 'resolved'::character varying])::text[]))),
+    CONSTRAINT alert_delivery_state_check CHECK (((state)::text = ANY ((ARRAY['pending'::character varying, 'delivered'::character varying, 'dead'::character varying, 'dropped'::character varying])::text[])))
+);
+
+CREATE TABLE tidemark.alert_silence (
+    silence_id uuid NOT NULL,
+    job_name character varying(64) DEFAULT ''::character varying NOT NULL,
+    kind character varying(32) DEFAULT ''::character varying NOT NULL,
+    namespace character varying(64) DEFAULT ''::character varying NOT NULL,
+    reason text NOT NULL,
+    actor text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT alert_silence_check CHECK ((((job_name)::text <> ''::text) OR ((kind)::text <> ''::text) OR ((namespace)::text <> ''::text))),
+    CONSTRAINT alert_silence_reason_check CHECK ((reason <> ''::text))
 );
 
 CREATE TABLE tidemark.audit (
@@ -583,11 +637,20 @@ ALTER TABLE ONLY tidemark.run_log ATTACH PARTITION tidemark.run_log_default DEFA
 ALTER TABLE ONLY tidemark.active_run
     ADD CONSTRAINT active_run_pkey PRIMARY KEY (job_id, kind, occurrence);
 
+ALTER TABLE ONLY tidemark.alert_channel
+    ADD CONSTRAINT alert_channel_pkey PRIMARY KEY (channel);
+
 ALTER TABLE ONLY tidemark.alert
     ADD CONSTRAINT alert_dedup_key_key UNIQUE (dedup_key);
 
+ALTER TABLE ONLY tidemark.alert_delivery
+    ADD CONSTRAINT alert_delivery_pkey PRIMARY KEY (alert_id, episode, channel, phase, number);
+
 ALTER TABLE ONLY tidemark.alert
     ADD CONSTRAINT alert_pkey PRIMARY KEY (alert_id);
+
+ALTER TABLE ONLY tidemark.alert_silence
+    ADD CONSTRAINT alert_silence_pkey PRIMARY KEY (silence_id);
 
 ALTER TABLE ONLY tidemark.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
@@ -665,9 +728,25 @@ CREATE UNIQUE INDEX active_run_id ON tidemark.active_run USING btree (run_id);
 
 CREATE INDEX active_run_shard ON tidemark.active_run USING btree (shard);
 
+CREATE INDEX alert_delivery_dead ON tidemark.alert_delivery USING btree (alert_id) WHERE ((state)::text = 'dead'::text);
+
+CREATE INDEX alert_delivery_message ON tidemark.alert_delivery USING btree (message_id);
+
+CREATE INDEX alert_delivery_pending ON tidemark.alert_delivery USING btree (channel, created_at) WHERE ((state)::text = 'pending'::text);
+
+CREATE INDEX alert_delivery_sent ON tidemark.alert_delivery USING btree (channel, ended_at) WHERE ((state)::text = 'delivered'::text);
+
+CREATE INDEX alert_end_unrouted ON tidemark.alert USING btree (resolved_at) WHERE ((resolved_at IS NOT NULL) AND (end_routed_at IS NULL));
+
 CREATE INDEX alert_open ON tidemark.alert USING btree (raised_at) WHERE (resolved_at IS NULL);
 
+CREATE INDEX alert_silence_until ON tidemark.alert_silence USING btree (until);
+
+CREATE INDEX alert_to_remind ON tidemark.alert USING btree (remind_at) WHERE ((remind_at IS NOT NULL) AND (resolved_at IS NULL) AND (acked_at IS NULL));
+
 CREATE INDEX alert_unlogged ON tidemark.alert USING btree (raised_at) WHERE (logged_at IS NULL);
+
+CREATE INDEX alert_unrouted ON tidemark.alert USING btree (raised_at) WHERE (routed_at IS NULL);
 
 CREATE INDEX audit_at ON tidemark.audit USING btree (at);
 
@@ -716,6 +795,9 @@ CREATE TRIGGER job_pause_noted AFTER UPDATE ON tidemark.job FOR EACH ROW WHEN ((
 CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 
 CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND ((new.status)::text <> (old.status)::text))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+
+ALTER TABLE ONLY tidemark.alert_delivery
+    ADD CONSTRAINT alert_delivery_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES tidemark.alert(alert_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY tidemark.calendar_version
     ADD CONSTRAINT calendar_version_name_fkey FOREIGN KEY (name) REFERENCES tidemark.calendar(name);

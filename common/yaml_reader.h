@@ -1,6 +1,6 @@
 // Reads a YAML mapping strictly: unknown and repeated keys and wrong types are errors with a line.
-#ifndef TIDEMARK_EXECUTOR_AGENT_YAML_READER_H_
-#define TIDEMARK_EXECUTOR_AGENT_YAML_READER_H_
+#ifndef TIDEMARK_COMMON_YAML_READER_H_
+#define TIDEMARK_COMMON_YAML_READER_H_
 
 #include <yaml-cpp/yaml.h>
 
@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
-namespace tidemark::agent {
+namespace tidemark {
 
 // Fills variables from one mapping. The first error is kept and everything after it is skipped:
 // call Done() last. A variable whose key is absent is left as it is. Not thread-safe.
@@ -56,6 +56,6 @@ class YamlReader {
   absl::Status status_;
 };
 
-}  // namespace tidemark::agent
+}  // namespace tidemark
 
-#endif  // TIDEMARK_EXECUTOR_AGENT_YAML_READER_H_
+#endif  // TIDEMARK_COMMON_YAML_READER_H_

@@ -1,4 +1,4 @@
-#include "executor/agent/yaml_reader.h"
+#include "common/yaml_reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "common/text.h"
 #include "common/time_text.h"
 
-namespace tidemark::agent {
+namespace tidemark {
 
 YamlReader::YamlReader(const YAML::Node& node, std::string file, std::string place)
     : node_(node), file_(std::move(file)), place_(std::move(place)) {
@@ -190,4 +190,4 @@ absl::Status YamlReader::Done() {
   return status_;
 }
 
-}  // namespace tidemark::agent
+}  // namespace tidemark
