@@ -121,6 +121,16 @@ void YamlReader::Texts(const std::string& key, std::vector<std::string>* out) {
   }
 }
 
+void YamlReader::TextOrTexts(const std::string& key, std::vector<std::string>* out) {
+  const YAML::Node node = Find(key);
+  if (!node.IsDefined() || !node.IsScalar()) {
+    Texts(key, out);
+    return;
+  }
+  std::string text;
+  if (Scalar(node, key, &text)) *out = {text};
+}
+
 void YamlReader::Numbers(const std::string& key, int64_t least, int64_t most, std::set<int>* out) {
   const YAML::Node node = Find(key);
   if (!node.IsDefined()) return;

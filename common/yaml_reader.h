@@ -29,6 +29,8 @@ class YamlReader {
   void Number(const std::string& key, int64_t least, int64_t most, int64_t* out);
   void Duration(const std::string& key, absl::Duration* out);
   void Texts(const std::string& key, std::vector<std::string>* out);
+  // A single text counts as a list of one.
+  void TextOrTexts(const std::string& key, std::vector<std::string>* out);
   void Numbers(const std::string& key, int64_t least, int64_t most, std::set<int>* out);
   void TextMap(const std::string& key, std::map<std::string, std::string>* out);
   // A nested mapping, to be read by a reader of its own.

@@ -16,14 +16,19 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/version.h"
+#include "scheduler/alerts/alert_service.h"
 #include "scheduler/alerts/log_channel.h"
 #include "scheduler/dev/dev_postgres.h"
 #include "scheduler/engine_loop.h"
+#include "scheduler/rpc/alert_rpc.h"
 #include "scheduler/rpc/executor_gateway.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/server.h"
+#include "scheduler/store/alert_desk_store.h"
 #include "scheduler/store/alert_outbox.h"
+#include "scheduler/store/alert_post.h"
+#include "scheduler/store/alert_routes.h"
 #include "scheduler/store/operator_store.h"
 #include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
@@ -62,6 +67,11 @@ DatabaseOptions DatabaseOf(const SchedulerConfig& config, const DevPostgres* dev
   return options;
 }
 
+AlertService::Stores AlertStores(const DatabaseOptions& database) {
+  return {[database] { return std::make_unique<AlertRoutes>(database); },
+          [database] { return std::make_unique<AlertPost>(database); }};
+}
+
 }  // namespace
 
 absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
@@ -82,11 +92,17 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   const auto poke = [&store] {
     if (SchedulerStore* made = store.load()) made->PokeCommands();
   };
-  OperatorService operators(operator_store, poke, clock, random);
+  AlertDeskStore alert_desk(database);
+  AlertService alerts(config.alerts, AlertStores(database), clock, random);
+  OperatorServiceOptions operator_options;
+  operator_options.alert_desk = &alert_desk;
+  operator_options.alert_channels = &alerts;
+  OperatorService operators(operator_store, poke, clock, random, operator_options);
+  AlertRpc alert_rpc(alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
   LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
   TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
-                      RpcServer::Start(config.listen, {gateway.service(), &operators}));
+                      RpcServer::Start(config.listen, {gateway.service(), &operators, &alert_rpc}));
   StoreOptions store_options;
   store_options.database = database;
   store_options.address = server->address();
@@ -97,9 +113,13 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   SchedulerStore owned_store(store_options, &loop, clock, random);
   loop.Attach({&owned_store, &gateway,
                [&operators](const std::vector<std::string>&) { operators.NudgeOrders(); },
-               [&alert_log] { alert_log.Poke(); }});
+               [&alert_log, &alerts] {
+                 alert_log.Poke();
+                 alerts.Poke();
+               }});
   loop.Start();
   alert_log.Start();
+  alerts.Start(store_options.node_id);
   owned_store.Start();
   store = &owned_store;
   if (dev != nullptr) {
@@ -116,12 +136,15 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   LogInfo("stopping", {{"signal", std::to_string(signal)}});
   // Nothing new comes in, then what was decided is committed, then the lease is given back.
   operators.Stop();
+  alerts.Abort();
+  alert_rpc.Stop();
   gateway.CloseAll();
   server->Shutdown();
   run_logs.Stop();
   owned_store.Stop();
   loop.Stop();
   alert_log.Stop();
+  alerts.Stop();
   LogInfo("stopped");
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "common/text.h"
 #include "common/version.h"
+#include "scheduler/config_file.h"
 
 namespace tidemark {
 namespace {
@@ -16,7 +17,10 @@ bool IsLoopback(const std::string& host) {
 
 void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.set_version_flag("--version", kVersion);
-  app.set_config("--config", "", "Read settings from this file (lines of key = value)");
+  app.set_config("--config", "",
+                 "Read settings from this YAML file: any of these options, as log-level: warn, and "
+                 "alerts: (channels, routes; see the README, Alert channels)");
+  app.config_formatter(std::make_shared<ConfigFile>(app, &config.alerts));
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.add_option("--database-url", config.database_url,
                  "PostgreSQL: a URL or key=value text as libpq takes it, several hosts allowed")
@@ -89,7 +93,7 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
       "Examples:\n"
       "  tidemark-scheduler --dev                        try it out, with a database of its own\n"
       "  tidemark-scheduler --database-url postgresql://tidemark@db/tidemark\n"
-      "Every option is also a line of the file given by --config (log-level = \"warn\") and an\n"
+      "Every option is also a line of the file given by --config (log-level: warn) and an\n"
       "environment variable TIDEMARK_…; flags win over variables, variables over the file.");
   AddOptions(app, config);
   try {

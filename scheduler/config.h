@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "scheduler/alerts/alert_config.h"
+
 namespace tidemark {
 
 struct SchedulerConfig {
@@ -16,6 +18,7 @@ struct SchedulerConfig {
   std::string address_file;  // "": not written
   std::string node_id;       // default: host name and port
   std::string log_level = "info";
+  AlertsConfig alerts;  // from the file alone
 };
 
 // Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when

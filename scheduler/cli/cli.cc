@@ -125,12 +125,21 @@ const std::string& Cli::actor() {
   return actor_;
 }
 
-Cli::Stub& Cli::stub() {
-  if (stub_ == nullptr) {
-    stub_ = v1::OperatorService::NewStub(
-        grpc::CreateChannel(server_, grpc::InsecureChannelCredentials()));
+const std::shared_ptr<grpc::Channel>& Cli::channel() {
+  if (channel_ == nullptr) {
+    channel_ = grpc::CreateChannel(server_, grpc::InsecureChannelCredentials());
   }
+  return channel_;
+}
+
+Cli::Stub& Cli::stub() {
+  if (stub_ == nullptr) stub_ = v1::OperatorService::NewStub(channel());
   return *stub_;
+}
+
+Cli::AlertStub& Cli::alert_stub() {
+  if (alert_stub_ == nullptr) alert_stub_ = v1::AlertService::NewStub(channel());
+  return *alert_stub_;
 }
 
 void Cli::SetDeadline(grpc::ClientContext* context) const {
@@ -209,6 +218,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddRunCommands(app, cli);
   AddListCommands(app, cli);
   AddExecutorCommands(app, cli);
+  AddAlertCommands(app, cli);
   AddCalendarCommands(app, cli);
   AddCronCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions

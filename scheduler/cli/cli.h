@@ -15,6 +15,7 @@
 #include "common/id.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
+#include "tidemark/v1/alert.grpc.pb.h"
 #include "tidemark/v1/operator.grpc.pb.h"
 
 namespace tidemark {
@@ -57,7 +58,15 @@ class Cli {
            const Request& request, Response* response) {
     return Report(TryCall(method, request, response));
   }
-  // The same, leaving it to the caller to look at the status.
+  using AlertStub = v1::AlertService::Stub;
+  template <typename Request, typename Response>
+  int Call(grpc::Status (AlertStub::*method)(grpc::ClientContext*, const Request&, Response*),
+           const Request& request, Response* response) {
+    grpc::ClientContext context;
+    SetDeadline(&context);
+    return Report((alert_stub().*method)(&context, request, response));
+  }
+  // The same as the first, leaving it to the caller to look at the status.
   template <typename Request, typename Response>
   grpc::Status TryCall(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                     Response*),
@@ -77,7 +86,9 @@ class Cli {
   std::function<int()> run;
 
  private:
+  const std::shared_ptr<grpc::Channel>& channel();
   Stub& stub();
+  AlertStub& alert_stub();
   void SetDeadline(grpc::ClientContext* context) const;
 
   std::istream& in_;
@@ -89,14 +100,17 @@ class Cli {
   std::string output_ = "table";
   std::string actor_;
   double timeout_seconds_ = 20;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Stub> stub_;
+  std::unique_ptr<AlertStub> alert_stub_;
 };
 
 // Each adds one noun with its verbs.
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
-void AddListCommands(CLI::App& app, Cli& cli);  // watermark, alert, cluster
+void AddListCommands(CLI::App& app, Cli& cli);  // watermark, cluster
 void AddExecutorCommands(CLI::App& app, Cli& cli);
+void AddAlertCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
 

@@ -1,4 +1,4 @@
-// tidemark watermark, alert, cluster …
+// tidemark watermark, cluster …
 #include <iostream>
 #include <memory>
 
@@ -74,54 +74,6 @@ void AddWatermark(CLI::App& app, Cli& cli) {
       [&cli, options] { cli.run = [&cli, options] { return ListWatermarks(cli, *options); }; });
 }
 
-// ---------------------------------------------------------------- alert
-
-struct AlertOptions {
-  std::string job;
-  bool all = false;
-  uint32_t limit = 100;
-};
-
-int ListAlerts(Cli& cli, const AlertOptions& options) {
-  v1::ListAlertsRequest request;
-  request.set_job(options.job);
-  request.set_all(options.all);
-  request.set_limit(options.limit);
-  v1::ListAlertsResponse response;
-  if (const int code = cli.Call(&Stub::ListAlerts, request, &response)) return code;
-  if (cli.json()) {
-    cli.PrintJson(response);
-    return kExitDone;
-  }
-  if (response.alerts().empty()) {
-    cli.out() << (options.all ? "no alerts\n" : "no open alerts\n");
-    return kExitDone;
-  }
-  for (const v1::Alert& a : response.alerts()) {
-    cli.out() << TimeText(a.raised_at()) << "  " << SafeText(a.severity()) << "  "
-              << SafeText(a.kind()) << (a.has_resolved_at() ? "  (resolved)" : "") << "\n    "
-              << SafeText(a.summary()) << "\n";
-    if (!a.detail().empty()) cli.out() << "    " << SafeText(a.detail()) << "\n";
-  }
-  return kExitDone;
-}
-
-void AddAlert(CLI::App& app, Cli& cli) {
-  const std::string examples =
-      "  tidemark alert list\n"
-      "  tidemark alert list --job recon --all -o json";
-  CLI::App* noun = AddNoun(app, "alert", "What a person should know", examples);
-  auto options = std::make_shared<AlertOptions>();
-  CLI::App* verb = AddVerb(noun, "list", "List open alerts, the newest first", examples);
-  verb->add_option("--job", options->job, "Only those of this job");
-  verb->add_flag("--all", options->all, "Resolved ones, too");
-  verb->add_option("--limit", options->limit, "At most so many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->callback(
-      [&cli, options] { cli.run = [&cli, options] { return ListAlerts(cli, *options); }; });
-}
-
 // ---------------------------------------------------------------- cluster
 
 int ClusterStatus(Cli& cli) {
@@ -172,7 +124,6 @@ void AddCluster(CLI::App& app, Cli& cli) {
 
 void AddListCommands(CLI::App& app, Cli& cli) {
   AddWatermark(app, cli);
-  AddAlert(app, cli);
   AddCluster(app, cli);
 }
 

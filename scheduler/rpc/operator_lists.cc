@@ -9,7 +9,8 @@
 #include "common/text.h"
 #include "common/time_text.h"
 #include "scheduler/rpc/job_codec.h"
-#include "scheduler/rpc/operator_orders.h"
+#include "scheduler/rpc/operator_alerts.h"
+include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/proto_time.h"
 
 namespace tidemark {
@@ -289,6 +290,9 @@ absl::Status OperatorLists::Alerts(const v1::ListAlertsRequest& request,
     *out->mutable_raised_at() = ToProto(a.raised_at);
     if (a.resolved_at.has_value()) *out->mutable_resolved_at() = ToProto(*a.resolved_at);
     if (a.delivered_at.has_value()) *out->mutable_delivered_at() = ToProto(*a.delivered_at);
+    if (a.acked_at.has_value()) *out->mutable_acked_at() = ToProto(*a.acked_at);
+    out->set_acked_by(a.acked_by);
+    if (a.silenced_until.has_value()) *out->mutable_silenced_until() = ToProto(*a.silenced_until);
   }
   return absl::OkStatus();
 }
@@ -318,6 +322,10 @@ absl::Status OperatorLists::Cluster(const v1::ClusterStatusRequest&,
   if (cluster.unowned_shards > 0) {
     response->add_warnings(std::to_string(cluster.unowned_shards) +
                            " shards have no owner now: their jobs do not fire.");
+  }
+  if (desk_ != nullptr && channels_ != nullptr) {
+    TM_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, AlertWarnings(*desk_, *channels_));
+    for (const std::string& warning : warnings) response->add_warnings(warning);
   }
   return absl::OkStatus();
 }

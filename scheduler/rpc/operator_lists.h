@@ -3,6 +3,8 @@
 #define TIDEMARK_SCHEDULER_RPC_OPERATOR_LISTS_H_
 
 #include "absl/status/status.h"
+#include "scheduler/engine/alert_delivery.h"
+#include "scheduler/engine/alert_desk.h"
 #include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_job.h"
 #include "tidemark/v1/operator.pb.h"
@@ -12,7 +14,10 @@ namespace tidemark {
 // Answers requests; blocks for the database. Thread-safe, without state. The store must outlive it.
 class OperatorLists {
  public:
-  explicit OperatorLists(OperatorPort& store) : store_(store) {}
+  // With `desk` and `channels` the cluster's status has warnings about the channels.
+  explicit OperatorLists(OperatorPort& store, AlertDesk* desk = nullptr,
+                         AlertChannels* channels = nullptr)
+      : store_(store), desk_(desk), channels_(channels) {}
 
   absl::Status Runs(const v1::ListRunsRequest& request, v1::ListRunsResponse* response);
   absl::Status Run(const v1::GetRunRequest& request, v1::Run* response);
@@ -28,6 +33,8 @@ class OperatorLists {
   absl::StatusOr<RunFilter> ReadFilter(const v1::ListRunsRequest& request);
 
   OperatorPort& store_;
+  AlertDesk* const desk_;
+  AlertChannels* const channels_;
 };
 
 }  // namespace tidemark

@@ -5,48 +5,10 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "scheduler/rpc/rpc_status.h"
 
 namespace tidemark {
 namespace {
-
-constexpr size_t kMaxActor = 128;
-
-// Codes of the store that mean nothing to an operator become the ones that operator.proto lists.
-grpc::Status ToGrpc(const absl::Status& status) {
-  const std::string message = Message(status);
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return grpc::Status::OK;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kUnimplemented:
-      return {static_cast<grpc::StatusCode>(status.code()), message};
-    case absl::StatusCode::kAborted:
-      return {grpc::StatusCode::UNAVAILABLE,
-              "others changed the same at the same time (" + message + "); try again"};
-    case absl::StatusCode::kDeadlineExceeded:
-      return {grpc::StatusCode::UNAVAILABLE,
-              "the database took too long (" + message + "); nothing was changed, try again"};
-    case absl::StatusCode::kUnknown:
-      return {grpc::StatusCode::UNAVAILABLE,
-              "the link to the database broke while this was committed (" + message +
-                  "); look whether it took effect before you try again"};
-    default:
-      LogError("operator request failed", {{"error", message}});
-      return {grpc::StatusCode::INTERNAL, message};
-  }
-}
-
-// Who orders it; an empty or unusable name is said to be unknown.
-template <typename Request>
-Request WithActor(const Request& request) {
-  Request copy = request;
-  copy.set_actor(CleanText(request.actor().empty() ? "unknown" : request.actor(), kMaxActor));
-  return copy;
-}
 
 std::string Field(const CommandState& state, const char* name) {
   const auto found = state.result.find(name);
@@ -79,7 +41,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       jobs_(store, clock, random),
       calendars_(store),
       orders_(store, clock, random),
-      lists_(store),
+      lists_(store, options.alert_desk, options.alert_channels),
       verify_(store),
       logs_(store),
       waiter_(store, clock),

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/engine/alert_delivery.h"
 #include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_calendars.h"
 #include "scheduler/rpc/operator_jobs.h"
@@ -25,6 +26,9 @@ struct OperatorServiceOptions {
   int workers = 4;                                  // as many as the store has connections
   size_t queue = 256;                               // requests that wait for a worker
   absl::Duration order_timeout = absl::Seconds(5);  // then the answer is `queued`
+  // For the warnings of the cluster's status; null: without them.
+  AlertDesk* alert_desk = nullptr;
+  AlertChannels* alert_channels = nullptr;
 };
 
 // Requests are carried out by worker threads; orders then wait without one. Thread-safe. What it

@@ -1,0 +1,64 @@
+#include "scheduler/config_file.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "absl/status/status.h"
+#include "common/status.h"
+#include "common/yaml_reader.h"
+
+namespace tidemark {
+namespace {
+
+void Must(const absl::Status& status) {
+  if (!status.ok()) throw CLI::ConfigError(Message(status), CLI::ExitCodes::ConfigError);
+}
+
+std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string& file,
+                                      const CLI::App& app, AlertsConfig* alerts) {
+  YamlReader reader(root, file, "");
+  std::vector<CLI::ConfigItem> items;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_configurable() || option->get_lnames().empty()) continue;
+    const std::string name = option->get_lnames().front();
+    std::string key = name;
+    if (!reader.Has(key)) std::replace(key.begin(), key.end(), '-', '_');
+    if (!reader.Has(key)) continue;
+    std::string value;
+    reader.Text(key, &value);
+    CLI::ConfigItem item;
+    item.name = name;
+    item.inputs = {value};
+    items.push_back(std::move(item));
+  }
+  const std::optional<YAML::Node> section = reader.Item("alerts");
+  Must(reader.Done());
+  if (section.has_value()) {
+    absl::StatusOr<AlertsConfig> config = ReadAlertsConfig(*section, file);
+    Must(config.status());
+    *alerts = *std::move(config);
+  }
+  return items;
+}
+
+}  // namespace
+
+std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
+  const std::string text(std::istreambuf_iterator<char>(input), {});
+  const std::vector<std::string> given = app_.get_config_ptr()->results();
+  const std::string file = given.empty() ? "--config" : given.back();
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+  } catch (const YAML::Exception& e) {  // yaml-cpp has no other way to say it
+    // A line such as [section] or a="b" "c" is none of YAML.
+    throw CLI::ConfigError(file + ":" + std::to_string(e.mark.line + 1) + ": " + e.msg,
+                           CLI::ExitCodes::ConfigError);
+  }
+  if (root.IsMap()) return ReadYaml(root, file, app_, alerts_);
+  std::istringstream lines(text);
+  return CLI::ConfigBase::from_config(lines);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,223 @@
+#include "scheduler/store/alert_desk_store.h"
+
+#include <utility>
+
+#include "common/status.h"
+#include "common/text.h"
+#include "scheduler/store/alert_rows.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::string_view kFindAlert =
+    "SELECT alert_id, job_name, summary, acked_by, acked_at IS NOT NULL, resolved_at IS NOT NULL "
+    "FROM alert WHERE starts_with(alert_id::text, $1) AND (resolved_at IS NULL OR length($1) = 36) "
+    "ORDER BY raised_at DESC LIMIT 2";
+
+constexpr std::string_view kAck =
+    "UPDATE alert SET acked_at = tidemark_now(), acked_by = $2, ack_note = $3 "
+    "WHERE alert_id = $1 AND acked_at IS NULL";
+
+// Somebody knows: what is still on its way would tell it again.
+constexpr std::string_view kDropAcked =
+    "UPDATE alert_delivery d SET state = 'dropped', ended_at = tidemark_now() FROM alert a "
+    "WHERE d.alert_id = $1 AND a.alert_id = d.alert_id AND d.episode = a.episode "
+    "AND d.phase <> 'resolved' AND d.state IN ('pending', 'dead')";
+
+constexpr std::string_view kAudit =
+    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
+    "VALUES (gen_random_uuid(), tidemark_now(), $1, $2, $3, $4, $5)";
+
+constexpr std::string_view kInsertSilence =
+    "INSERT INTO alert_silence "
+    "(silence_id, job_name, kind, namespace, reason, actor, created_at, until) "
+    "VALUES ($1, $2, $3, $4, $5, $6, tidemark_now(), "
+    "tidemark_now() + make_interval(secs => $7::double precision)) "
+    "RETURNING created_at, until";
+
+constexpr std::string_view kSilences =
+    "SELECT silence_id, job_name, kind, namespace, reason, actor, created_at, until, "
+    "(SELECT count(*) FROM alert a WHERE a.silenced_by = s.silence_id AND a.routed_at IS NULL "
+    " AND a.resolved_at IS NULL) FROM alert_silence s "
+    "WHERE (until > tidemark_now() OR $1) AND ($2::uuid IS NULL OR silence_id = $2) "
+    "ORDER BY until, silence_id";
+
+constexpr std::string_view kEndSilence =
+    "UPDATE alert_silence SET until = tidemark_now() "
+    "WHERE silence_id = $1 AND until > tidemark_now()";
+
+constexpr std::string_view kLetGo =
+    "UPDATE alert SET silenced_until = NULL, silenced_by = NULL WHERE silenced_by = $1";
+
+constexpr std::string_view kDeliveries =
+    "SELECT d.alert_id, d.channel, d.phase, d.state, d.tries, d.last_error, d.created_at, "
+    "d.next_try_at, d.ended_at, a.summary, a.severity FROM alert_delivery d "
+    "JOIN alert a ON a.alert_id = d.alert_id WHERE (NOT $1 OR d.state = 'dead') "
+    "AND ($2::uuid IS NULL OR d.alert_id = $2) AND ($3 = '' OR d.channel = $3) "
+    "AND ($1 OR $2::uuid IS NOT NULL OR d.state IN ('pending', 'dead')) "
+    "ORDER BY d.created_at, d.alert_id, d.channel, d.phase LIMIT $4::bigint";
+
+constexpr std::string_view kRetry =
+    "UPDATE alert_delivery SET state = 'pending', ended_at = NULL, next_try_at = tidemark_now(), "
+    "created_at = CASE state WHEN 'dead' THEN tidemark_now() ELSE created_at END "
+    "WHERE state IN ('pending', 'dead') AND ($1::uuid IS NULL OR alert_id = $1) "
+    "AND ($2 = '' OR channel = $2)";
+
+constexpr std::string_view kHurryChannels =
+    "UPDATE alert_channel SET next_try_at = NULL WHERE ($1 = '' OR channel = $1)";
+
+// The end of what was never told is no message that waits.
+constexpr std::string_view kChannels =
+    "SELECT coalesce(c.channel, d.channel), coalesce(c.failures, 0), c.failing_since, "
+    "c.last_ok_at, c.next_try_at, coalesce(c.last_error, ''), coalesce(d.pending, 0), "
+    "coalesce(d.dead, 0) FROM alert_channel c FULL JOIN "
+    "(SELECT channel, count(*) FILTER (WHERE state = 'pending' AND phase <> 'resolved') AS pending,"
+    " count(*) FILTER (WHERE state = 'dead') AS dead FROM alert_delivery "
+    " WHERE state IN ('pending', 'dead') GROUP BY channel) d ON d.channel = c.channel ORDER BY 1";
+
+SilenceRow ReadSilenceRow(const SqlRows& rows, int i) {
+  return {ReadSilence(rows, i), static_cast<int>(rows.Int(i, 8))};
+}
+
+std::string Subject(const AlertSilence& silence) {
+  std::vector<std::string> parts;
+  if (!silence.job.empty()) parts.push_back("job " + silence.job);
+  if (!silence.kind.empty()) parts.push_back("kind " + silence.kind);
+  if (!silence.ns.empty()) parts.push_back("namespace " + silence.ns);
+  return Join(parts, ", ");
+}
+
+}  // namespace
+
+absl::StatusOr<AlertAck> AlertDeskStore::Ack(const std::string& prefix, const std::string& note,
+                                             const std::string& actor) {
+  AlertAck ack;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kFindAlert, {prefix}));
+    if (rows.empty()) {
+      return absl::NotFoundError(ToAbsl("no open alert's id begins with '" + EscapeControl(prefix) +
+                                        "'; tidemark alert list shows them"));
+    }
+    if (rows.size() > 1) {
+      return absl::FailedPreconditionError(
+          ToAbsl("several open alerts begin with '" + prefix + "'; give more of the id"));
+    }
+    ack = {rows.Text(0, 0), rows.Text(0, 2), rows.Text(0, 3), rows.Bool(0, 4)};
+    if (ack.existing) return absl::OkStatus();
+    if (rows.Bool(0, 5)) {
+      return absl::FailedPreconditionError(ToAbsl(
+          "alert " + ack.alert_id + " has ended by itself: there is nothing to take care of"));
+    }
+    ack.acked_by = actor;
+    TM_RETURN_IF_ERROR(tx.Run(kAck, {ack.alert_id, actor, note}).status());
+    TM_RETURN_IF_ERROR(tx.Run(kDropAcked, {ack.alert_id}).status());
+    return tx.Run(kAudit, {actor, "alert_ack", rows.Text(0, 1), ack.alert_id, note}).status();
+  }));
+  return ack;
+}
+
+absl::StatusOr<SilenceRow> AlertDeskStore::AddSilence(const AlertSilence& silence,
+                                                      absl::Duration duration) {
+  SilenceRow row{silence, 0};
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows made,
+                        tx.Run(kInsertSilence, {silence.silence_id, silence.job, silence.kind,
+                                                silence.ns, silence.reason, silence.actor,
+                                                ToParam(absl::ToDoubleSeconds(duration))}));
+    row.silence.created_at = made.Time(0, 0);
+    row.silence.until = made.Time(0, 1);
+    return tx
+        .Run(kAudit, {silence.actor, "alert_silence", silence.job, silence.silence_id,
+                      Subject(silence) + ": " + silence.reason})
+        .status();
+  }));
+  return row;
+}
+
+absl::StatusOr<std::vector<SilenceRow>> AlertDeskStore::ListSilences(bool all) {
+  std::vector<SilenceRow> silences;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    silences.clear();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSilences, {ToParam(all), std::nullopt}));
+    for (int i = 0; i < rows.size(); ++i) silences.push_back(ReadSilenceRow(rows, i));
+    return absl::OkStatus();
+  }));
+  return silences;
+}
+
+absl::StatusOr<SilenceRow> AlertDeskStore::DeleteSilence(const std::string& silence_id,
+                                                         const std::string& actor) {
+  SilenceRow silence;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSilences, {ToParam(false), silence_id}));
+    if (rows.empty()) {
+      return absl::NotFoundError(ToAbsl("no silence " + silence_id +
+                                        " is in force; tidemark alert silence list shows them"));
+    }
+    silence = ReadSilenceRow(rows, 0);
+    TM_RETURN_IF_ERROR(tx.Run(kEndSilence, {silence_id}).status());
+    TM_RETURN_IF_ERROR(tx.Run(kLetGo, {silence_id}).status());
+    return tx
+        .Run(kAudit, {actor, "alert_silence_end", silence.silence.job, silence_id,
+                      Subject(silence.silence)})
+        .status();
+  }));
+  return silence;
+}
+
+absl::StatusOr<std::vector<DeliveryRow>> AlertDeskStore::ListDeliveries(
+    const DeliveryFilter& filter) {
+  std::vector<DeliveryRow> deliveries;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    deliveries.clear();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kDeliveries, {ToParam(filter.dead), NullIfEmpty(filter.alert_id),
+                                             filter.channel, ToParam(filter.limit)}));
+    for (int i = 0; i < rows.size(); ++i) {
+      deliveries.push_back({rows.Text(i, 0), rows.Text(i, 1), rows.Text(i, 2), rows.Text(i, 3),
+                            static_cast<int>(rows.Int(i, 4)), rows.Text(i, 5), rows.Time(i, 6),
+                            rows.Time(i, 7), rows.OptTime(i, 8), rows.Text(i, 9),
+                            rows.Text(i, 10)});
+    }
+    return absl::OkStatus();
+  }));
+  return deliveries;
+}
+
+absl::StatusOr<int> AlertDeskStore::Retry(const std::string& alert_id, const std::string& channel,
+                                          const std::string& actor) {
+  int count = 0;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_RETURN_IF_ERROR(tx.Run(kHurryChannels, {channel}).status());
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kRetry, {NullIfEmpty(alert_id), channel}));
+    count = rows.affected();
+    return tx
+        .Run(kAudit, {actor, "alert_retry", "", alert_id.empty() ? "all" : alert_id,
+                      channel.empty() ? "all channels" : channel})
+        .status();
+  }));
+  return count;
+}
+
+absl::StatusOr<std::vector<ChannelRow>> AlertDeskStore::Channels() {
+  std::vector<ChannelRow> channels;
+  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+    channels.clear();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kChannels));
+    for (int i = 0; i < rows.size(); ++i) {
+      channels.push_back({rows.Text(i, 0), static_cast<int>(rows.Int(i, 1)), rows.OptTime(i, 2),
+                          rows.OptTime(i, 3), rows.OptTime(i, 4), rows.Text(i, 5),
+                          static_cast<int>(rows.Int(i, 6)), static_cast<int>(rows.Int(i, 7))});
+    }
+    return absl::OkStatus();
+  }));
+  return channels;
+}
+
+absl::Status AlertDeskStore::AuditTest(const std::string& channel, const std::string& actor) {
+  return pool_.Transact([&](SqlTransaction& tx) {
+    return tx.Run(kAudit, {actor, "alert_test", "", channel, ""}).status();
+  });
+}
+
+}  // namespace tidemark
