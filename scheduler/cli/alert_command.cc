@@ -71,16 +71,6 @@ int ListDeliveries(Cli& cli, const AlertOptions& options) {
   return kExitDone;
 }
 
-std::string Marks(const v1::Alert& a) {
-  std::string marks;
-  if (a.has_resolved_at()) marks += "  (resolved)";
-  if (a.has_acked_at()) marks += "  (acknowledged by " + SafeText(a.acked_by()) + ")";
-  if (a.has_silenced_until() && !a.has_resolved_at()) {
-    marks += "  (silenced until " + TimeText(a.silenced_until()) + ")";
-  }
-  return marks;
-}
-
 int ListAlerts(Cli& cli, const AlertOptions& options) {
   if (options.dead) return ListDeliveries(cli, options);
   v1::ListAlertsRequest request;
@@ -99,8 +89,9 @@ int ListAlerts(Cli& cli, const AlertOptions& options) {
   }
   for (const v1::Alert& a : response.alerts()) {
     cli.out() << TimeText(a.raised_at()) << "  " << SafeText(a.severity()) << "  "
-              << SafeText(a.kind()) << "  " << SafeText(a.alert_id()) << Marks(a) << "\n    "
-              << SafeText(a.summary()) << "\n";
+              << SafeText(a.kind()) << "  " << SafeText(a.alert_id())
+              << (a.has_resolved_at() ? "  (resolved)" : "") << "\n    " << SafeText(a.summary())
+              << "\n";
     if (!a.detail().empty()) cli.out() << "    " << SafeText(a.detail()) << "\n";
   }
   return kExitDone;

@@ -232,9 +232,6 @@ struct OperatorAlert {
   absl::Time raised_at;
   std::optional<absl::Time> resolved_at;
   std::optional<absl::Time> delivered_at;
-  std::optional<absl::Time> acked_at;
-  std::string acked_by;
-  std::optional<absl::Time> silenced_until;
 };
 
 struct OperatorNode {

@@ -290,9 +290,6 @@ absl::Status OperatorLists::Alerts(const v1::ListAlertsRequest& request,
     *out->mutable_raised_at() = ToProto(a.raised_at);
     if (a.resolved_at.has_value()) *out->mutable_resolved_at() = ToProto(*a.resolved_at);
     if (a.delivered_at.has_value()) *out->mutable_delivered_at() = ToProto(*a.delivered_at);
-    if (a.acked_at.has_value()) *out->mutable_acked_at() = ToProto(*a.acked_at);
-    out->set_acked_by(a.acked_by);
-    if (a.silenced_until.has_value()) *out->mutable_silenced_until() = ToProto(*a.silenced_until);
   }
   return absl::OkStatus();
 }

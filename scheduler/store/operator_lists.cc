@@ -30,7 +30,7 @@ constexpr std::string_view kLabels =
 
 constexpr std::string_view kAlerts =
     "SELECT alert_id, kind, severity, job_name, biz_date, run_id, summary, detail, raised_at, "
-    "resolved_at, delivered_at, acked_at, acked_by, silenced_until FROM alert "
+    "resolved_at, delivered_at FROM alert "
     "WHERE ($1 = '' OR job_name = $1) AND ($2 OR resolved_at IS NULL) "
     "ORDER BY raised_at DESC, alert_id DESC LIMIT $3";
 
@@ -73,10 +73,9 @@ OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
 }
 
 OperatorAlert ReadAlert(const SqlRows& rows, int i) {
-  return {rows.Text(i, 0),    rows.Text(i, 1),    rows.Text(i, 2),     rows.Text(i, 3),
-          rows.OptDate(i, 4), rows.Text(i, 5),    rows.Text(i, 6),     rows.Text(i, 7),
-          rows.Time(i, 8),    rows.OptTime(i, 9), rows.OptTime(i, 10), rows.OptTime(i, 11),
-          rows.Text(i, 12),   rows.OptTime(i, 13)};
+  return {rows.Text(i, 0),    rows.Text(i, 1),    rows.Text(i, 2),    rows.Text(i, 3),
+          rows.OptDate(i, 4), rows.Text(i, 5),    rows.Text(i, 6),    rows.Text(i, 7),
+          rows.Time(i, 8),    rows.OptTime(i, 9), rows.OptTime(i, 10)};
 }
 
 }  // namespace

@@ -87,6 +87,10 @@ void World::StartScheduler(const std::string& name, const std::string& node) {
                   "--node-id",
                   node.empty() ? settings.node_id : node};
   options.env = settings.scheduler_env;
+  // What a test wants otherwise it writes there.
+  if (std::filesystem::exists(Path("scheduler.yaml"))) {
+    options.argv.insert(options.argv.end(), {"--config", Path("scheduler.yaml")});
+  }
   Start(name, std::move(options));
   ASSERT_TRUE(
       WaitFor([&] { return std::filesystem::exists(file) || !programs_.at(name).Running(); }));
