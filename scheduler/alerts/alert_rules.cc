@@ -94,7 +94,8 @@ std::optional<absl::Time> EndOfWindow(const SilenceWindow& window, absl::Time no
   absl::CivilDay day(local);
   if (over_midnight && minute >= window.from) ++day;
   const absl::Time end = absl::FromCivil(absl::CivilMinute(day) + window.to, window.zone);
-  return std::max(end, now + absl::Minutes(1));
+  // A zone may skip the window's end: then look again soon.
+  return end > now ? end : now + absl::Minutes(1);
 }
 
 AlertRoute JudgeAlert(const AlertsConfig& config, const AlertFact& alert,
