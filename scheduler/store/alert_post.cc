@@ -45,7 +45,7 @@ const std::string kDue =
     "FROM alert_delivery d JOIN alert a ON a.alert_id = d.alert_id "
     "WHERE d.channel = $1 AND d.state = 'pending' AND d.next_try_at <= tidemark_now() "
     "AND (d.claimed_until IS NULL OR d.claimed_until <= tidemark_now()) AND " +
-    kReady + "ORDER BY d.created_at, d.alert_id, d.phase LIMIT $2::bigint";
+    kReady + "ORDER BY d.tries, d.created_at, d.alert_id, d.phase LIMIT $2::bigint";
 
 const std::string kNextDue =
     "SELECT min(greatest(d.next_try_at, coalesce(d.claimed_until, d.next_try_at))) "
