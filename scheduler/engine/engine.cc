@@ -85,7 +85,11 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
-  for (ActiveRun& run : snapshot.runs) parts_->runs.Adopt(std::move(run));
+  for (ActiveRun& run : snapshot.runs) {
+    // Runs take their turn in the order of their ids, whatever the clock did since.
+    ids_.StartAfter(run.run_id);
+    parts_->runs.Adopt(std::move(run));
+  }
   s.Say(LogLine::Level::kInfo, "term started",
         {{"jobs", std::to_string(s.jobs.size())},
          {"live_runs", std::to_string(s.runs.size())},

@@ -146,6 +146,12 @@ void EngineHarness::LeapClock(absl::Duration step) {
   Pump();
 }
 
+void EngineHarness::SetClock(std::string_view instant) {
+  const absl::Duration step = *ParseInstant(instant) - now_.lo;
+  now_.lo += step;
+  now_.hi += step;
+}
+
 void EngineHarness::Suspend(absl::Duration d) {
   now_.mono += d;
   now_.lo += d;

@@ -97,10 +97,11 @@ class EngineHarness {
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
   void AdvanceTo(std::string_view instant);
-  void LeapClock(absl::Duration step);  // the database's, as the loop tells it
-  void Suspend(absl::Duration d);       // nothing is done meanwhile
-  void Pump();                          // carries out effects until there are none
-  bool ledger_stalled = false;          // questions are read at once, but answered by AnswerLedger
+  void LeapClock(absl::Duration step);      // the database's, as the loop tells it
+  void SetClock(std::string_view instant);  // of the database, while no scheduler is there
+  void Suspend(absl::Duration d);           // nothing is done meanwhile
+  void Pump();                              // carries out effects until there are none
+  bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
   bool store_stalled = false;  // flushes are taken but not answered
