@@ -16,6 +16,8 @@ struct SchedulerConfig {
   std::string address_file;  // "": not written
   std::string node_id;       // default: host name and port
   std::string log_level = "info";
+  int catch_up_per_app = 3;
+  int catch_up_per_node = 50;
 };
 
 // Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when

@@ -95,7 +95,8 @@ class Cli {
 // Each adds one noun with its verbs.
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
-void AddListCommands(CLI::App& app, Cli& cli);  // watermark, alert, cluster
+void AddWatermarkCommands(CLI::App& app, Cli& cli);
+void AddListCommands(CLI::App& app, Cli& cli);  // alert, cluster
 void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
