@@ -8,24 +8,48 @@
 
 namespace tidemark {
 
+namespace {
+
+// Changes what waits of one job, and keeps its place among the jobs.
+template <typename Change>
+void ChangeCatchUp(AppQueue& queue, int64_t job_id, const Change& change) {
+  auto& runs = queue.catch_up[job_id];
+  if (!runs.empty()) queue.oldest.erase({runs.begin()->first, job_id});
+  change(runs);
+  if (runs.empty()) {
+    queue.catch_up.erase(job_id);
+  } else {
+    queue.oldest.emplace(runs.begin()->first, job_id);
+  }
+}
+
+}  // namespace
+
 void Runs::EnterWaiting(const LiveRun& run) {
   AppQueue& queue = s_.waiting[run.row.app];
+  const int64_t job_id = run.row.occurrence.job_id;
   if (NeedsSlot(run.row.trigger)) {
-    queue.catch_up.emplace(run.row.fire_time, run.row.run_id);
+    ChangeCatchUp(queue, job_id,
+                  [&](auto& runs) { runs.emplace(run.row.fire_time, run.row.run_id); });
   } else {
-    queue.regular[run.row.occurrence.job_id].insert(run.row.run_id);
+    queue.regular[job_id].insert(run.row.run_id);
   }
 }
 
 void Runs::LeaveWaiting(const LiveRun& run) {
   const auto it = s_.waiting.find(run.row.app);
   if (it == s_.waiting.end()) return;
-  const auto job = it->second.regular.find(run.row.occurrence.job_id);
-  if (job != it->second.regular.end()) {
-    job->second.erase(run.row.run_id);
-    if (job->second.empty()) it->second.regular.erase(job);
+  AppQueue& queue = it->second;
+  const int64_t job_id = run.row.occurrence.job_id;
+  if (NeedsSlot(run.row.trigger)) {
+    ChangeCatchUp(queue, job_id,
+                  [&](auto& runs) { runs.erase({run.row.fire_time, run.row.run_id}); });
+    return;
   }
-  it->second.catch_up.erase({run.row.fire_time, run.row.run_id});
+  const auto job = queue.regular.find(job_id);
+  if (job == queue.regular.end()) return;
+  job->second.erase(run.row.run_id);
+  if (job->second.empty()) queue.regular.erase(job);
 }
 
 void Runs::TakeSlot(const LiveRun& run) {
@@ -45,27 +69,27 @@ bool Runs::Ready(const LiveRun& run, const JobState& job) const {
 }
 
 int Runs::SlotsOf(const JobState& job) const {
-  return static_cast<int>(
-      std::count_if(job.runs.begin(), job.runs.end(), [&](const std::string& run_id) {
-        const LiveRun* run = s_.FindRun(run_id);
-        // Of the run's own app: an edit may have moved the job to another.
-        const auto held = run == nullptr ? s_.slots.end() : s_.slots.find(run->row.app);
-        return held != s_.slots.end() && held->second.contains(run_id);
-      }));
+  int held = 0;
+  for (const auto& [app, run_ids] : s_.slots) {  // all of the node: a few dozen
+    for (const std::string& run_id : run_ids) held += job.runs.contains(run_id) ? 1 : 0;
+  }
+  return held;
 }
 
 bool Runs::OthersWait(const LiveRun& run) const {
   const auto it = s_.waiting.find(run.row.app);
   if (it == s_.waiting.end()) return false;
-  return std::any_of(it->second.catch_up.begin(), it->second.catch_up.end(),
-                     [&](const auto& entry) {
-                       const LiveRun* other = s_.FindRun(entry.second);
-                       if (other == nullptr) return false;
-                       const int64_t job_id = other->row.occurrence.job_id;
-                       const JobState* job = s_.FindJob(job_id);
-                       return job_id != run.row.occurrence.job_id && job != nullptr &&
-                              SlotsOf(*job) == 0 && Ready(*other, *job);
-                     });
+  return std::any_of(it->second.oldest.begin(), it->second.oldest.end(), [&](const auto& entry) {
+    const JobState* job = s_.FindJob(entry.second);
+    if (job == nullptr || entry.second == run.row.occurrence.job_id || SlotsOf(*job) > 0) {
+      return false;
+    }
+    const std::vector<std::string> in_turn = InTurn(*job);
+    return std::any_of(in_turn.begin(), in_turn.end(), [&](const std::string& run_id) {
+      const LiveRun* other = s_.FindRun(run_id);
+      return other != nullptr && NeedsSlot(other->row.trigger) && Ready(*other, *job);
+    });
+  });
 }
 
 bool Runs::WithinBudget(const LiveRun& run, const JobState& job) const {
@@ -74,8 +98,9 @@ bool Runs::WithinBudget(const LiveRun& run, const JobState& job) const {
   const auto held = s_.slots.find(run.row.app);
   if (held != s_.slots.end()) load.of_app = static_cast<int>(held->second.size());
   load.of_node = s_.slots_held;
-  load.of_job = SlotsOf(job);
   load.capacity = s_.session_part->Capacity(run.row.app);
+  if (!MayCatchUp(s_.budget, load)) return false;  // whoever else waits
+  load.of_job = SlotsOf(job);
   load.others_wait = load.of_job > 0 && OthersWait(run);
   return MayCatchUp(s_.budget, load);
 }
@@ -99,8 +124,8 @@ void Runs::AdvanceApp(const std::string& app) {
   // The oldest date of all apps first.
   std::vector<std::pair<absl::Time, std::string>> others;
   for (const auto& [name, queue] : s_.waiting) {
-    if (name != app && !queue.catch_up.empty()) {
-      others.emplace_back(queue.catch_up.begin()->first, name);
+    if (name != app && !queue.oldest.empty()) {
+      others.emplace_back(queue.oldest.begin()->first, name);
     }
   }
   std::sort(others.begin(), others.end());
@@ -114,11 +139,17 @@ void Runs::AdvanceCatchUps(const std::string& app) {
   };
   // Jobs without a slot come first: each then has one before any has two.
   for (const bool more : {false, true}) {
-    auto& queue = s_.waiting[app].catch_up;
-    for (auto it = queue.begin(); it != queue.end() && !full();) {
-      LiveRun* run = s_.FindRun((it++)->second);  // starting it takes its entry out
-      const JobState* job = run == nullptr ? nullptr : s_.FindJob(run->row.occurrence.job_id);
-      if (job != nullptr && (SlotsOf(*job) > 0) == more) Advance(*run);
+    const auto& oldest = s_.waiting[app].oldest;
+    for (auto it = oldest.begin(); it != oldest.end() && !full();) {
+      const auto [fire_time, job_id] = *it;
+      const JobState* job = s_.FindJob(job_id);
+      if (job != nullptr && (SlotsOf(*job) > 0) == more) {
+        for (const std::string& run_id : InTurn(*job)) {
+          LiveRun* run = s_.FindRun(run_id);
+          if (run != nullptr && NeedsSlot(run->row.trigger)) Advance(*run);
+        }
+      }
+      it = oldest.upper_bound({fire_time, job_id});  // what started left its place
     }
   }
 }

@@ -176,8 +176,9 @@ bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   // nothing.
   const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
   if (!job.opens() && !ordered) return false;
-  const std::vector<std::string> first = InTurn(job);
-  return std::find(first.begin(), first.end(), run.row.run_id) != first.end();
+  const auto count = static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  return job.runs.size() <= count ||
+         run.row.run_id < *std::next(job.runs.begin(), static_cast<std::ptrdiff_t>(count));
 }
 
 void Runs::Advance(LiveRun& run) {

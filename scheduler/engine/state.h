@@ -119,8 +119,10 @@ struct ExecutorEntry {
 
 // Runs of one app in kWaiting.
 struct AppQueue {
-  std::map<int64_t, std::set<std::string>> regular;       // by job_id
-  std::set<std::pair<absl::Time, std::string>> catch_up;  // the oldest fire time first
+  std::map<int64_t, std::set<std::string>> regular;  // by job_id
+  // By job_id, the oldest fire time first; and the jobs by their oldest.
+  std::map<int64_t, std::set<std::pair<absl::Time, std::string>>> catch_up;
+  std::set<std::pair<absl::Time, int64_t>> oldest;
 };
 
 struct PendingLedger {
