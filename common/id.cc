@@ -57,6 +57,13 @@ std::string RunIdSource::Next(absl::Time now) {
   return UuidText(high, low);
 }
 
+void RunIdSource::StartAfter(std::string_view id) {
+  if (!IsUuid(id)) return;
+  std::string front(id.substr(0, 8));
+  front.append(id.substr(9, 4)).append(id.substr(15, 3));
+  last_ = std::max(last_, static_cast<uint64_t>(std::stoull(front, nullptr, 16)));
+}
+
 std::string NewUuid(absl::Time now, Random& random) { return RunIdSource(random).Next(now); }
 
 bool IsUuid(std::string_view text) {

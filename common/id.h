@@ -41,6 +41,8 @@ class RunIdSource {
   // `random` must outlive it.
   explicit RunIdSource(Random& random) : random_(random) {}
   std::string Next(absl::Time now);
+  // What comes next sorts behind `id`, one of an earlier process whose clock was ahead.
+  void StartAfter(std::string_view id);
 
  private:
   Random& random_;

@@ -83,7 +83,8 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   }
   const DatabaseOptions database = DatabaseOf(config, dev.get());
 
-  EngineLoop loop(MakeDecoders(), clock, random);
+  EngineLoop loop(MakeDecoders(), clock, random,
+                  {config.catch_up_per_app, config.catch_up_per_node});
   RunLogWriter run_logs(database);
   ExecutorGateway gateway(&loop, &run_logs, clock);
   OperatorStore operator_store(database, clock, random);

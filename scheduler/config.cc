@@ -49,6 +49,16 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
       ->envname("TIDEMARK_LOG_LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
+  app.add_option(
+         "--catch-up-per-app", config.catch_up_per_app,
+         "Missed dates of one app in executors' hands at once; what is due now comes on top")
+      ->envname("TIDEMARK_CATCH_UP_PER_APP")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--catch-up-per-node", config.catch_up_per_node, "… of all apps together")
+      ->envname("TIDEMARK_CATCH_UP_PER_NODE")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
 }
 
 std::string Problem(const SchedulerConfig& config) {

@@ -18,6 +18,8 @@ struct SchedulerConfig {
   std::string address_file;  // "": not written
   std::string node_id;       // default: host name and port
   std::string log_level = "info";
+  int catch_up_per_app = 3;
+  int catch_up_per_node = 50;
   AlertsConfig alerts;  // from the file alone
 };
 

@@ -23,8 +23,8 @@ LogLevel LevelOf(LogLine::Level level) {
 
 }  // namespace
 
-EngineLoop::EngineLoop(Decoders decoders, Clock& clock, Random& random)
-    : clock_(clock), engine_(std::move(decoders), random) {}
+EngineLoop::EngineLoop(Decoders decoders, Clock& clock, Random& random, CatchUpBudget budget)
+    : clock_(clock), engine_(std::move(decoders), random, budget) {}
 
 EngineLoop::~EngineLoop() { Stop(); }
 

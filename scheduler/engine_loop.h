@@ -33,7 +33,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
   };
 
   // Clock and random must be thread-safe and outlive it.
-  EngineLoop(Decoders decoders, Clock& clock, Random& random);
+  EngineLoop(Decoders decoders, Clock& clock, Random& random, CatchUpBudget budget);
   ~EngineLoop() override;
 
   void Attach(Outlets outlets);

@@ -216,6 +216,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   cli.AddOptions(app);
   AddJobCommands(app, cli);
   AddRunCommands(app, cli);
+  AddWatermarkCommands(app, cli);
   AddListCommands(app, cli);
   AddExecutorCommands(app, cli);
   AddAlertCommands(app, cli);

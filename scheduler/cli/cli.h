@@ -108,7 +108,8 @@ class Cli {
 // Each adds one noun with its verbs.
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
-void AddListCommands(CLI::App& app, Cli& cli);  // watermark, cluster
+void AddWatermarkCommands(CLI::App& app, Cli& cli);
+void AddListCommands(CLI::App& app, Cli& cli);  // cluster
 void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddAlertCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);

@@ -1,4 +1,4 @@
-// tidemark watermark, cluster …
+// tidemark cluster …
 #include <iostream>
 #include <memory>
 
@@ -11,8 +11,6 @@ namespace {
 
 using Stub = Cli::Stub;
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 CLI::App* AddNoun(CLI::App& app, const std::string& name, const std::string& description,
                   const std::string& examples) {
   CLI::App* noun = app.add_subcommand(name, description);
@@ -20,58 +18,6 @@ CLI::App* AddNoun(CLI::App& app, const std::string& name, const std::string& des
   noun->fallthrough();
   noun->footer("Examples:\n" + examples);
   return noun;
-}
-
-// ---------------------------------------------------------------- watermark
-
-struct WatermarkOptions {
-  std::string job;
-  std::string from;
-  std::string to;
-  uint32_t limit = 400;
-};
-
-int ListWatermarks(Cli& cli, const WatermarkOptions& options) {
-  v1::ListWatermarksRequest request;
-  request.set_job(options.job);
-  request.set_from(options.from);
-  request.set_to(options.to);
-  request.set_limit(options.limit);
-  v1::ListWatermarksResponse response;
-  if (const int code = cli.Call(&Stub::ListWatermarks, request, &response)) return code;
-  if (cli.json()) {
-    cli.PrintJson(response);
-    return kExitDone;
-  }
-  Table table({"BIZ DATE", "STATUS", "DUE AT", "FINISHED", "ROWS", "DIGEST", "RUN", "NOTE"});
-  for (const v1::Watermark& w : response.watermarks()) {
-    std::string note = w.note();
-    if (!w.blocked_by().empty()) note = "behind " + w.blocked_by();
-    table.Add({w.biz_date(), w.status(), TimeText(w.fire_time()),
-               w.has_finished_at() ? TimeText(w.finished_at()) : "-",
-               w.has_result_rows() ? std::to_string(w.result_rows()) : "-",
-               OrDash(Shorten(w.result_digest(), 16)), OrDash(w.run_id()), note});
-  }
-  table.Print(cli.out());
-  cli.out() << "high watermark: " << SafeText(OrDash(response.high_watermark())) << "\n";
-  return kExitDone;
-}
-
-void AddWatermark(CLI::App& app, Cli& cli) {
-  const std::string examples =
-      "  tidemark watermark list recon\n"
-      "  tidemark watermark list recon --from 2026-11-01 --to 2026-11-30 -o json";
-  CLI::App* noun = AddNoun(app, "watermark", "The ledger of a job's business dates", examples);
-  auto options = std::make_shared<WatermarkOptions>();
-  CLI::App* verb = AddVerb(noun, "list", "Every due date with its state", examples);
-  verb->add_option("JOB", options->job, "The job's name")->required();
-  verb->add_option("--from", options->from, "First date (YYYY-MM-DD)");
-  verb->add_option("--to", options->to, "Last date (YYYY-MM-DD)");
-  verb->add_option("--limit", options->limit, "The latest so many")
-      ->check(CLI::Range(1, 5000))
-      ->capture_default_str();
-  verb->callback(
-      [&cli, options] { cli.run = [&cli, options] { return ListWatermarks(cli, *options); }; });
 }
 
 // ---------------------------------------------------------------- cluster
@@ -123,7 +69,6 @@ void AddCluster(CLI::App& app, Cli& cli) {
 }  // namespace
 
 void AddListCommands(CLI::App& app, Cli& cli) {
-  AddWatermark(app, cli);
   AddCluster(app, cli);
 }
 

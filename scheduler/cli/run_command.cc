@@ -169,6 +169,7 @@ struct RunOrderOptions {
   std::string run_id;
   std::string reason;
   bool force = false;
+  bool cascade = false;
   bool wait = false;
 };
 
@@ -192,16 +193,34 @@ int CancelRun(Cli& cli, const RunOrderOptions& options) {
   return kExitDone;
 }
 
+// What was computed from the old result, and what becomes of it.
+void TellLater(Cli& cli, const v1::TriggerJobResponse& response, bool cascade) {
+  const auto& later = response.later_dates();
+  const auto& jobs = response.dependents();
+  if (later.empty() && jobs.empty()) return;
+  std::string what;
+  if (!later.empty()) what = Join({later.begin(), later.end()}, ", ");
+  if (!jobs.empty()) {
+    what += (what.empty() ? "" : ", and ") + ("what " + Join({jobs.begin(), jobs.end()}, ", ")) +
+            " did from it";
+  }
+  cli.out() << "computed from the old result: " << SafeText(what) << "\n"
+            << (cascade ? "they are run again, oldest first, once this has succeeded\n"
+                        : "they stay as they are; to run them again, too: --force --cascade\n");
+}
+
 int RerunRun(Cli& cli, const RunOrderOptions& options) {
   v1::RerunRunRequest request;
   request.set_run_id(options.run_id);
   request.set_force(options.force);
+  request.set_cascade(options.cascade);
   request.set_reason(options.reason);
   request.set_actor(cli.actor());
   std::unique_ptr<StopSignals> signals;
   if (options.wait) signals = std::make_unique<StopSignals>();
   v1::TriggerJobResponse response;
   if (const int code = cli.Call(&Stub::RerunRun, request, &response)) return code;
+  if (!cli.json()) TellLater(cli, response, options.cascade);
   return ShowStarted(cli, response, signals.get());
 }
 
@@ -245,9 +264,13 @@ void AddOrders(CLI::App* noun, Cli& cli) {
   CLI::App* rerun =
       AddVerb(noun, "rerun", "Run what a run was for once more, as a new run",
               "  tidemark run rerun 019a7c3e-5b1d-7000-8000-3c2f5e0d9a41\n"
-              "  tidemark run rerun 019a7c3e-5b1d-7000-8000-3c2f5e0d9a41 --force --wait");
+              "  tidemark run rerun 019a7c3e-5b1d-7000-8000-3c2f5e0d9a41 --force --wait\n"
+              "  tidemark run rerun 019a7c3e-5b1d-7000-8000-3c2f5e0d9a41 --force --cascade");
   rerun->add_option("RUN", options->run_id, "Its id, as run list shows it")->required();
   rerun->add_flag("--force", options->force, "Also when its date is DONE");
+  rerun->add_flag("--cascade", options->cascade,
+                  "With --force: also what was computed from the old result, oldest first: later "
+                  "dates of a strict job, then the same dates of jobs that wait for it");
   rerun->add_option("--reason", options->reason, "Why, for the audit");
   rerun->add_flag("--wait", options->wait, "Wait for its end; exit code 1 unless it was done");
   rerun->callback(

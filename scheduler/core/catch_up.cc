@@ -13,7 +13,7 @@ bool MayReopen(const UnsettledDate& date, TriggerPoint point) {
 }
 
 bool MayOpen(const UnsettledDate& date, const CatchUpInput& input) {
-  if (date.live || date.expired) return false;
+  if (date.live || date.expired || date.waits_for.has_value()) return false;
   if (date.failed) return MayReopen(date, input.point);
   return input.point != TriggerPoint::kScan || input.now - date.occurrence.fire_time > kTolerance;
 }

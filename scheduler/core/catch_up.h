@@ -9,6 +9,7 @@
 
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/dependency.h"
 #include "scheduler/core/job.h"
 #include "scheduler/core/run.h"
 #include "scheduler/core/time/timeline.h"
@@ -39,11 +40,12 @@ bool IsSettled(std::string_view status, std::string_view reason);
 // A due date that is not settled.
 struct UnsettledDate {
   Occurrence occurrence;
-  bool failed = false;     // its watermark says FAILED; else it has no verdict
-  std::string reason;      // of FAILED
-  bool live = false;       // a run of it is in active_run
-  bool expired = false;    // EXPIRED after it had been noticed: strict order waits behind it
-  int reopened_today = 0;  // automatic reopenings counted so far today
+  bool failed = false;   // its watermark says FAILED; else it has no verdict
+  std::string reason;    // of FAILED
+  bool live = false;     // a run of it is in active_run
+  bool expired = false;  // EXPIRED after it had been noticed: strict order waits behind it
+  std::optional<UpstreamDate> waits_for;  // of another job, which must be settled first
+  int reopened_today = 0;                 // automatic reopenings counted so far today
 };
 
 struct CatchUpInput {

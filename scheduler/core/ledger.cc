@@ -45,16 +45,22 @@ Ledger BuildLedger(const LedgerInput& input) {
   std::optional<absl::CivilDay> in_the_way;
   bool whole = true;  // every date so far is DONE, WAIVED or passed
   for (const Occurrence& due : input.due) {
-    LedgerLine line{due, OwnState(input, due.biz_date), std::nullopt};
+    LedgerLine line{due, OwnState(input, due.biz_date), std::nullopt, std::nullopt};
     const bool passed = line.state == LedgerState::kExpired && input.passed.count(due.biz_date) > 0;
     if (line.state == LedgerState::kMissing && input.strict && in_the_way.has_value()) {
       line.state = LedgerState::kBlocked;
       line.blocked_by = in_the_way;
     }
+    const auto waits = input.waits.find(due.biz_date);
+    if (line.state == LedgerState::kMissing && waits != input.waits.end()) {
+      line.state = LedgerState::kBlocked;
+      line.waits_for = waits->second;
+    }
     const bool settled = line.state == LedgerState::kDone || line.state == LedgerState::kWaived;
     if (!settled && !passed) whole = false;
     if (whole && settled) ledger.high_watermark = due.biz_date;
-    const bool stops = line.state == LedgerState::kRunning || line.state == LedgerState::kFailed ||
+    const bool stops = line.waits_for.has_value() || line.state == LedgerState::kRunning ||
+                       line.state == LedgerState::kFailed ||
                        (line.state == LedgerState::kExpired && !passed);
     if (stops && !in_the_way.has_value()) in_the_way = due.biz_date;
     ledger.lines.push_back(line);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/civil_time.h"
+#include "scheduler/core/dependency.h"
 #include "scheduler/core/time/schedule.h"
 
 namespace tidemark {
@@ -19,7 +20,7 @@ enum class LedgerState {
   kRunning,  // a live run has it, running or waiting for its turn
   kFailed,   // after its retries, or cancelled
   kMissing,  // nobody has opened it yet
-  kBlocked,  // strict order: an earlier date is in the way
+  kBlocked,  // strict order: an earlier date is in the way; or another job's date is not settled
   kWaived,   // an operator accepted that it will not run
   kExpired,  // beyond the limits
   kPaused,   // due, and the job is paused or disabled
@@ -32,14 +33,17 @@ struct LedgerInput {
   std::set<absl::CivilDay> live;               // dates with a row in active_run
   // Dates that were EXPIRED when the job was first launched: told once, and passed.
   std::set<absl::CivilDay> passed;
-  bool paused = false;  // or disabled
+  std::map<absl::CivilDay, UpstreamDate> waits;  // dates that wait for another job's
+  bool paused = false;                           // or disabled
   bool strict = true;
 };
 
 struct LedgerLine {
   Occurrence occurrence;
   LedgerState state = LedgerState::kMissing;
-  std::optional<absl::CivilDay> blocked_by;  // kBlocked: the earlier date that is in the way
+  // kBlocked: what is in the way, either an earlier date or another job's.
+  std::optional<absl::CivilDay> blocked_by;
+  std::optional<UpstreamDate> waits_for;
 };
 
 struct Ledger {

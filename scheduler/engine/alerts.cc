@@ -61,6 +61,11 @@ void Resolve(State& state, std::string prefix) {
   state.flush.resolves.push_back({std::move(prefix)});
 }
 
+// "recon --from 2026-11-01 --to 2026-11-05"
+std::string RangeOf(const JobState& job, absl::CivilDay from, absl::CivilDay to) {
+  return job.row.name + " --from " + FormatDate(from) + " --to " + FormatDate(to);
+}
+
 }  // namespace
 
 void RunFailed(State& state, const ActiveRun& run, const std::string& why, bool keeps_done) {
@@ -145,11 +150,13 @@ void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waitin
   alert.detail = date +
                  " did not succeed and the order is strict. Mend the cause, then: tidemark "
                  "job trigger " +
-                 job.row.name + " --biz-date " + date + ". The rest follows by itself.";
+                 job.row.name + " --biz-date " + date +
+                 ". The rest follows by itself. To give the date up: tidemark watermark waive " +
+                 job.row.name + " " + date + " --reason WHY";
   Raise(state, std::move(alert));
 }
 
-void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates) {
+void GapHeld(State& state, JobState& job, const Occurrence& from, absl::CivilDay to, size_t dates) {
   const std::string date = FormatDate(from.biz_date);
   if (job.told_held == date) return;
   job.told_held = date;
@@ -157,10 +164,9 @@ void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates) 
   alert.biz_date = from.biz_date;
   alert.summary = job.row.name + ": the gap since " + date + " (" + std::to_string(dates) +
                   " dates) is longer than max_backfill_days";
-  alert.detail =
-      "Nothing is run until a person decides. Run its oldest date: tidemark job trigger " +
-      job.row.name + " --biz-date " + date +
-      "; or raise catch_up.max_backfill_days in the job file and apply it.";
+  alert.detail = "Nothing of it is run until a person decides. Run it: tidemark backfill create " +
+                 RangeOf(job, from.biz_date, to) + "; or give dates up: tidemark watermark waive " +
+                 RangeOf(job, from.biz_date, to) + " --reason WHY";
   Raise(state, std::move(alert));
 }
 
@@ -181,11 +187,26 @@ void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::
                   " to " + FormatDate(to) + " are EXPIRED and will not run by themselves";
   alert.detail =
       first_launch ? "They lie before the limit of the first launch (catch_up.max_backfill_days, "
-                     "source_retention_days). To run one all the same: tidemark job trigger " +
-                         job.row.name + " --biz-date DATE"
-                   : "They are older than catch_up.source_retention_days. If the source still has "
-                     "the data: tidemark job trigger " +
-                         job.row.name + " --biz-date DATE";
+                     "source_retention_days) and are passed. To run them all the same: "
+                   : "They are older than catch_up.source_retention_days, and later dates wait in "
+                     "strict order. If the source still has the data: ";
+  alert.detail += "tidemark backfill create " + RangeOf(job, from, to);
+  if (!first_launch) {
+    alert.detail +=
+        "; else give them up: tidemark watermark waive " + RangeOf(job, from, to) + " --reason WHY";
+  }
+  Raise(state, std::move(alert));
+}
+
+void FiresSkipped(State& state, const JobState& job, absl::Time from, absl::Time to,
+                  int64_t fires) {
+  AlertRaise alert = AboutJob(state, "fires_skipped", "warning", job, FormatInstant(from));
+  alert.summary = job.row.name + ": " + std::to_string(fires) + " missed fires from " +
+                  FormatInstant(from) + " to " + FormatInstant(to) + " are not run";
+  alert.detail =
+      "The misfire policy of the job says so, and they are recorded as skipped. Regular fires go "
+      "on. To run it once now: tidemark job trigger " +
+      job.row.name;
   Raise(state, std::move(alert));
 }
 

@@ -22,10 +22,13 @@ void HeldNoMore(State& state, const ActiveRun& run);
 // Its end resolves whatever was told of its course.
 void RunOver(State& state, const ActiveRun& run);
 void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting);
-void GapHeld(State& state, JobState& job, const Occurrence& from, size_t dates);
+// `to`: the last date of the gap.
+void GapHeld(State& state, JobState& job, const Occurrence& from, absl::CivilDay to, size_t dates);
 void GapClosed(State& state, JobState& job);
 void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::CivilDay to,
                   size_t dates, bool first_launch);
+// Fires of an interval job that its misfire policy does not run: one alert for all of them.
+void FiresSkipped(State& state, const JobState& job, absl::Time from, absl::Time to, int64_t fires);
 void JobInError(State& state, const JobState& job);
 void JobMended(State& state, const JobState& job);
 // `step`: how far the database's clock leapt.

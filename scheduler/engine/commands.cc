@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/status.h"
+#include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/engine/cascades.h"
 #include "scheduler/engine/command_answers.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
@@ -48,6 +50,7 @@ void Commands::JobChanged(const Command& command) {
     if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
+    s_.gap_part->EvaluateDependents(job.row.name);
   }
   Done(command, {{"message", "taken over"}});
 }
@@ -92,9 +95,10 @@ void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay
                       live->row.run_id + ", " + std::string(Name(live->row.status)) +
                       "): follow it with tidemark run get " + live->row.run_id);
   }
+  // What lies before says whether it is its turn, what lies after, what was computed from it.
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& each : job.timeline.Due(first, due.fire_time)) {
-    if (each.biz_date <= date) dates.push_back(each.biz_date);
+  for (const Occurrence& each : job.timeline.Due(first, force ? s_.now.lo : due.fire_time)) {
+    if (force || each.biz_date <= date) dates.push_back(each.biz_date);
   }
   s_.gap_part->AskWhenQuiet(job, std::move(dates),
                             [this, command, due, force](JobState* job, const LedgerResult& result) {
@@ -123,7 +127,15 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
                   job.row.name + " " + date +
                       " is DONE. To run it again all the same: tidemark run rerun RUN_ID --force");
   }
-  const bool again = status == "DONE" || status == "WAIVED" || status == "EXPIRED";
+  if (status == "DONE") return RerunDone(command, job, due, ledger);
+  const std::optional<UpstreamDate> upstream = s_.gap_part->WaitsFor(due.biz_date, ledger);
+  if (upstream.has_value()) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  job.row.name + " " + date + " waits for " + Text(*upstream) +
+                      ", which is neither DONE nor WAIVED. Look: tidemark watermark list " +
+                      upstream->job);
+  }
+  const bool again = status == "WAIVED" || status == "EXPIRED";
   if (!again && !oldest.empty() && job.spec.catch_up.order == CatchUpOrder::kStrict) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   job.row.name + " " + date + " is behind the gap: " + oldest +
@@ -131,6 +143,57 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
                       job.row.name + " --biz-date " + oldest + "; the rest follows by itself");
   }
   OpenManual(command, job, due, DateKey(job.row.job_id, due.biz_date));
+}
+
+void Commands::RerunDone(const Command& command, JobState& job, const Occurrence& due,
+                         const LedgerResult& ledger) {
+  const std::vector<absl::CivilDay> later = ComputedFrom(job, due.biz_date, ledger);
+  const auto dependents = s_.dependents.find(job.row.name);
+  std::vector<std::string> names;
+  if (dependents != s_.dependents.end()) {
+    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->row.name);
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> texts;
+  for (const absl::CivilDay date : later) texts.push_back(FormatDate(date));
+  const bool cascade = Arg(command, "cascade") == "true";
+  OpenManual(command, job, due, DateKey(job.row.job_id, due.biz_date),
+             {{"later", Join(texts, ",")}, {"dependents", Join(names, ",")}},
+             cascade ? CascadeTag(due.biz_date) : "");
+  if (cascade) OpenCascade(s_, job, command, CascadeTag(due.biz_date), later);
+}
+
+// A job that this one waits for was run again: what was DONE from the old results runs again, too.
+void Commands::RerunAfterUpstream(const Command& command, JobState& job) {
+  const absl::StatusOr<absl::CivilDay> from = ParseDate(Arg(command, "from"));
+  const absl::StatusOr<absl::CivilDay> to = ParseDate(Arg(command, "to"));
+  if (!from.ok() || !to.ok() || !job.dated()) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " has no such dates to run again");
+  }
+  std::vector<absl::CivilDay> dates;
+  for (const Occurrence& each : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
+    if (each.biz_date >= *from) dates.push_back(each.biz_date);
+  }
+  if (dates.empty()) return Done(command, {{"message", "nothing to run again"}});
+  s_.gap_part->AskWhenQuiet(
+      job, std::move(dates), [this, command, to = *to](JobState* job, const LedgerResult& ledger) {
+        if (job == nullptr) return Carry(command);
+        if (!ledger.status.ok()) {
+          return Refuse(command, absl::StatusCode::kUnavailable,
+                        "the watermarks could not be read: " + Message(ledger.status));
+        }
+        std::vector<absl::CivilDay> again = DoneDates(*job, to, ledger);
+        for (const absl::CivilDay date : again) {
+          const LiveRun* live = LiveRunOf(s_, *job, DateKey(job->row.job_id, date));
+          if (live == nullptr) continue;
+          // It may have read what was there before: once it has ended, again.
+          job->after_run.push_back(command);
+          return;
+        }
+        Done(command, {{"message", std::to_string(again.size()) + " dates run again"}});
+        if (!again.empty()) OpenCascade(s_, *job, command, CascadeTag(again.front()), again);
+      });
 }
 
 void Commands::TriggerOnce(const Command& command, JobState& job) {
@@ -148,7 +211,8 @@ void Commands::TriggerOnce(const Command& command, JobState& job) {
 }
 
 void Commands::OpenManual(const Command& command, JobState& job, const Occurrence& due,
-                          OccurrenceKey key) {
+                          OccurrenceKey key, std::map<std::string, std::string> more,
+                          const std::string& tag) {
   if (const LiveRun* live = LiveRunOf(s_, job, key)) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   "it is live already: tidemark run get " + live->row.run_id);
@@ -157,6 +221,7 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
   request.occurrence = due;
   request.key = std::move(key);
   request.trigger = TriggerType::kManual;
+  request.tag = tag;
   request.request_id = Arg(command, "request_id");
   request.requested_by = command.actor;
   request.reason = Arg(command, "reason");
@@ -167,10 +232,13 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
   const std::string run_id =
       job.timeline.dated() ? s_.run_part->Open(job, request) : s_.run_part->Launch(job, request);
   const std::string date = job.timeline.dated() ? FormatDate(due.biz_date) : "";
-  Done(command, {{"run_id", run_id}, {"biz_date", date}});
+  more["run_id"] = run_id;
+  more["biz_date"] = date;
+  Done(command, std::move(more));
 }
 
 void Commands::Rerun(const Command& command, JobState& job) {
+  if (!Arg(command, "from").empty()) return RerunAfterUpstream(command, job);
   const std::string text = Arg(command, "biz_date");
   if (!job.error.empty() || (!text.empty() && !job.timeline.dated())) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
@@ -277,6 +345,14 @@ void Commands::Delete(const Command& command, JobState& job) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   "job " + job.row.name + " has live runs, the first is " + *job.runs.begin() +
                       ": let it end, or tidemark run cancel " + *job.runs.begin());
+  }
+  if (const auto dependents = s_.dependents.find(job.row.name); dependents != s_.dependents.end()) {
+    std::vector<std::string> names;
+    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->row.name);
+    std::sort(names.begin(), names.end());
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " is waited for by " + Join(names, ", ") +
+                      ". Take it out of their 'after' first: tidemark job apply -f FILE");
   }
   JobUpdate update;
   update.job_id = job.row.job_id;

@@ -3,7 +3,8 @@
 // Kinds and their arguments (all text; absent is ""):
 //   job_changed                                        the row was edited or made
 //   trigger   biz_date params executor_id request_id reason
-//   rerun     run_id kind occurrence biz_date force reason
+//   rerun     run_id kind occurrence biz_date force cascade reason
+//   rerun     from to cascade reason                   of what waits for a job that was run again
 //   cancel    run_id reason
 //   release   run_id reason                            says that it does not run any more
 //   drain_executor  executor_id undo                   job_id is 0
@@ -13,7 +14,8 @@
 //   force_done  date reason
 //   unwaive   date, or from to; reason                 takes a waive or force_done back
 //   delete
-// Results: trigger, rerun {run_id, biz_date}; cancel {was_terminal, confirmed, message}; waive,
+// Results: trigger {run_id, biz_date}; rerun {run_id, biz_date, later, dependents} (lists with
+// commas); cancel {was_terminal, confirmed, message}; waive,
 // force_done, unwaive {message, dates, skipped} (lists with commas; skipped as "DATE STATUS");
 // others {message}.
 #ifndef TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
@@ -40,8 +42,13 @@ class Commands {
   void TriggerDate(const Command& command, JobState& job, absl::CivilDay date, bool force);
   void DecideDate(const Command& command, JobState& job, const Occurrence& due, bool force,
                   const LedgerResult& ledger);
+  void RerunDone(const Command& command, JobState& job, const Occurrence& due,
+                 const LedgerResult& ledger);
+  void RerunAfterUpstream(const Command& command, JobState& job);
   void TriggerOnce(const Command& command, JobState& job);
-  void OpenManual(const Command& command, JobState& job, const Occurrence& due, OccurrenceKey key);
+  // `more`: what the answer says besides the run.
+  void OpenManual(const Command& command, JobState& job, const Occurrence& due, OccurrenceKey key,
+                  std::map<std::string, std::string> more = {}, const std::string& tag = "");
   void Rerun(const Command& command, JobState& job);
   void Cancel(const Command& command);
   void Release(const Command& command);

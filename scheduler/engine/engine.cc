@@ -56,9 +56,15 @@ class Engine::Parts {
   Commands commands;
 };
 
-Engine::Engine(Decoders decoders, Random& random)
-    : decoders_(std::move(decoders)), random_(random), ids_(random) {
-  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
+Engine::Engine(Decoders decoders, Random& random, CatchUpBudget budget)
+    : decoders_(std::move(decoders)), random_(random), budget_(budget), ids_(random) {
+  parts_ = MakeParts();
+}
+
+std::unique_ptr<Engine::Parts> Engine::MakeParts() {
+  auto parts = std::make_unique<Parts>(decoders_, random_, ids_);
+  parts->state.budget = budget_;
+  return parts;
 }
 
 Engine::~Engine() = default;
@@ -74,7 +80,7 @@ void Engine::SetNow(Moment now) {
 }
 
 void Engine::TermStarted(Moment now, Snapshot snapshot) {
-  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
+  parts_ = MakeParts();
   State& s = parts_->state;
   SetNow(now);
   s.active = true;
@@ -85,7 +91,11 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
-  for (ActiveRun& run : snapshot.runs) parts_->runs.Adopt(std::move(run));
+  for (ActiveRun& run : snapshot.runs) {
+    // Runs take their turn in the order of their ids, whatever the clock did since.
+    ids_.StartAfter(run.run_id);
+    parts_->runs.Adopt(std::move(run));
+  }
   s.Say(LogLine::Level::kInfo, "term started",
         {{"jobs", std::to_string(s.jobs.size())},
          {"live_runs", std::to_string(s.runs.size())},
@@ -100,7 +110,7 @@ void Engine::TermEnded(Moment now, const std::string& why) {
   close.reserve(s.streams.size());
   for (const auto& [stream, executor] : s.streams) close.push_back(stream);
   const bool was_active = s.active;
-  parts_ = std::make_unique<Parts>(decoders_, random_, ids_);
+  parts_ = MakeParts();
   SetNow(now);
   parts_->state.out.close = std::move(close);
   if (was_active) parts_->state.Say(LogLine::Level::kWarn, "term ended", {{"why", why}});

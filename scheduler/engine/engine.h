@@ -20,7 +20,7 @@ namespace tidemark {
 class Engine {
  public:
   // `random` must outlive the engine.
-  Engine(Decoders decoders, Random& random);
+  Engine(Decoders decoders, Random& random, CatchUpBudget budget = CatchUpBudget());
   ~Engine();
 
   void TermStarted(Moment now, Snapshot snapshot);
@@ -46,11 +46,13 @@ class Engine {
 
  private:
   class Parts;
+  std::unique_ptr<Parts> MakeParts();
   void SetNow(Moment now);
   void BlameJobs(const FlushResult& result);
 
   Decoders decoders_;
   Random& random_;
+  const CatchUpBudget budget_;
   RunIdSource ids_;               // outlives terms: ids stay in order
   std::unique_ptr<Parts> parts_;  // of this term; made anew with each
   Moment last_;

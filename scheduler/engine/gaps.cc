@@ -61,15 +61,40 @@ void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool firs
                        first_launch);
 }
 
-void Gaps::WriteUnderWay(JobState& job) {
+void Gaps::WriteUnderWay(JobState& job, bool verdict) {
   ++job.writes;
-  s_.OnCommit([this, id = job.row.job_id](const FlushResult&) {
+  s_.OnCommit([this, id = job.row.job_id, verdict](const FlushResult&) {
     JobState* job = s_.FindJob(id);
     if (job == nullptr) return;
     --job->writes;
     ++job->changes;
+    const std::string name = job->row.name;
     GoOn(id);
+    if (verdict) EvaluateDependents(name);
   });
+}
+
+void Gaps::EvaluateDependents(const std::string& job_name) {
+  const auto it = s_.dependents.find(job_name);
+  if (it == s_.dependents.end()) return;
+  const std::set<int64_t> dependents = it->second;
+  for (const int64_t id : dependents) {
+    if (JobState* job = s_.FindJob(id)) Evaluate(*job, TriggerPoint::kContinue);
+  }
+}
+
+std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResult& ledger) {
+  for (const UpstreamEntry& entry : ledger.upstream) {
+    if (entry.for_date != date) continue;
+    JobState* upstream = s_.FindJobNamed(entry.job);
+    // One that nobody here knows, or that cannot be read, tells nothing: the date waits.
+    if (upstream == nullptr || !upstream->error.empty()) return UpstreamDate{entry.job, entry.date};
+    if (upstream->dated() &&
+        HoldsBack(upstream->timeline, Launch(*upstream), entry.date, entry.status, entry.reason)) {
+      return UpstreamDate{entry.job, entry.date};
+    }
+  }
+  return std::nullopt;
 }
 
 void Gaps::GoOn(int64_t job_id) {
@@ -115,6 +140,7 @@ void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
   query.job_id = job.row.job_id;
   query.dates = std::move(dates);
   query.all = all;
+  query.after = job.spec.after;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
   s_.out.queries.push_back(std::move(query));
 }
@@ -138,8 +164,7 @@ void Gaps::OnLedger(const LedgerResult& result) {
   GoOn(pending.job_id);
 }
 
-CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
-                           const LedgerResult& result) const {
+CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) {
   CatchUpInput input;
   input.point = point;
   input.policy = job.spec.catch_up;
@@ -168,6 +193,7 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
     date.reason = entry.reason;
     date.live = live.contains(entry.date);
     date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
+    date.waits_for = WaitsFor(entry.date, result);
     input.dates.push_back(std::move(date));
   }
   return input;
@@ -190,7 +216,8 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
   const CatchUpPlan plan = PlanCatchUp(input);
   if (!plan.expire.empty()) Expire(job, plan.expire, /*first_launch=*/false);
   if (plan.held_from.has_value()) {
-    alerts::GapHeld(s_, job, *plan.held_from, input.dates.size());
+    alerts::GapHeld(s_, job, *plan.held_from, input.dates.back().occurrence.biz_date,
+                    input.dates.size());
   } else if (plan.blocked_by.has_value()) {
     if (input.dates.size() > 1)
       alerts::GapBlocked(s_, job, *plan.blocked_by, input.dates.size() - 1);

@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_GAPS_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,13 @@ class Gaps {
   // is under way; again, if a write came between. `then` gets null when the job is gone by then.
   void AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
                     std::function<void(JobState*, const LedgerResult&)> then);
-  // To be called with each watermark change of the job that is put into the flush.
-  void WriteUnderWay(JobState& job);
+  // To be called with each watermark change of the job that is put into the flush. A `verdict`
+  // (anything but RUNNING) is a trigger point for the jobs that wait for this one.
+  void WriteUnderWay(JobState& job, bool verdict = true);
+  // Looks at the gaps of the jobs that wait for this one.
+  void EvaluateDependents(const std::string& job_name);
+  // The upstream date that holds a date of the job back, if one does, as the ledger answered.
+  std::optional<UpstreamDate> WaitsFor(absl::CivilDay date, const LedgerResult& ledger);
 
   // The ledger's first date, decided and recorded at the first launch.
   absl::CivilDay Launch(JobState& job);
@@ -43,7 +49,7 @@ class Gaps {
   // Goes on with what waited for the job's questions and writes to end.
   void GoOn(int64_t job_id);
   void Apply(JobState& job, TriggerPoint point, const LedgerResult& result);
-  CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) const;
+  CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result);
   void Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch);
 
   State& s_;

@@ -57,11 +57,13 @@ JobState& Jobs::Take(JobRow row) {
   const auto [it, fresh] = s_.jobs.try_emplace(row.job_id);
   JobState& job = it->second;
   if (!fresh) KeepOwn(job.row, row);
+  Unindex(job);
   job.row = std::move(row);
   job.spec = JobSpec();
   job.error.clear();
   job.told_held.clear();
   const absl::Status compiled = Compile(job);
+  Index(job);
   if (!compiled.ok()) {
     SetError(job, Message(compiled));
     return job;
@@ -95,9 +97,26 @@ void Jobs::SetError(JobState& job, const std::string& error) {
   alerts::JobInError(s_, job);
 }
 
+void Jobs::Index(const JobState& job) {
+  s_.job_ids[job.row.name] = job.row.job_id;
+  for (const Dependency& d : job.spec.after) s_.dependents[d.job].insert(job.row.job_id);
+}
+
+void Jobs::Unindex(const JobState& job) {
+  const auto named = s_.job_ids.find(job.row.name);
+  if (named != s_.job_ids.end() && named->second == job.row.job_id) s_.job_ids.erase(named);
+  for (const Dependency& d : job.spec.after) {
+    const auto it = s_.dependents.find(d.job);
+    if (it == s_.dependents.end()) continue;
+    it->second.erase(job.row.job_id);
+    if (it->second.empty()) s_.dependents.erase(it);
+  }
+}
+
 void Jobs::Forget(int64_t job_id) {
   JobState* job = s_.FindJob(job_id);
   if (job == nullptr) return;
+  Unindex(*job);
   const auto waiting = std::move(job->when_quiet);
   s_.jobs.erase(job_id);
   for (const auto& order : waiting) order(nullptr);
@@ -175,8 +194,13 @@ void Jobs::LaunchFires(JobState& job) {
   if (!plan.cursor.has_value()) return;
   job.row.cursor = plan.cursor;
   s_.flush.cursors.push_back({job.row.job_id, *plan.cursor});
+  int64_t skipped = 0;
   for (const FirePlan::Skip& skip : plan.skip) {
     SkipRange(job, skip.from, skip.to, skip.fires, skip.reason);
+    skipped += skip.fires;
+  }
+  if (skipped > 0) {
+    alerts::FiresSkipped(s_, job, plan.skip.front().from, plan.skip.back().to, skipped);
   }
   for (const FirePlan::Launch& launch : plan.launch) {
     RunRequest request;

@@ -25,6 +25,9 @@ class Jobs {
   void SetError(JobState& job, const std::string& error);
 
  private:
+  // Keeps the indexes of names and of what waits for what.
+  void Index(const JobState& job);
+  void Unindex(const JobState& job);
   absl::Status Compile(JobState& job);
   // Records whether anything is left to fire; tells people when a calendar is why not.
   void MarkFinished(JobState& job);

@@ -36,6 +36,9 @@ class OperatorPort {
                                                             int limit) = 0;
   // At most 1,000 names that are near `name` (by length and beginning), for suggestions.
   virtual absl::StatusOr<std::vector<std::string>> SimilarJobs(const std::string& name) = 0;
+  // Those whose definition in force waits for one of these, by name.
+  virtual absl::StatusOr<std::vector<OperatorJob>> JobsAfter(
+      const std::vector<std::string>& names) = 0;
   // The newest job of that name, deleted ones included, for its history.
   virtual absl::StatusOr<std::optional<int64_t>> JobIdForHistory(const std::string& name) = 0;
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/job.h"
 #include "scheduler/core/job_timeline.h"
 
 namespace tidemark {
@@ -61,6 +62,8 @@ struct JobWrite {
   int calendar_version = 0;           // the version that must be in force
   std::vector<absl::CivilDay> waive;  // dates that become WAIVED with it, unless settled or live
   std::string waive_note;
+  std::vector<Dependency> after;  // that it states
+  std::map<int64_t, int> holds;   // other jobs, by job_id, with the version that must be in force
 };
 
 // One version of a calendar, without its dates.

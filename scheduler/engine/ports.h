@@ -68,12 +68,14 @@ struct Command {
 };
 
 // Which of `dates` are not settled (IsSettled in core/catch_up.h); with `all` the settled ones,
-// too.
+// too. Of each date that is not DONE also the watermarks that `after` names: of upstream jobs by
+// name, wherever they are owned.
 struct LedgerQuery {
   uint64_t query_id = 0;
   int64_t job_id = 0;
   std::vector<absl::CivilDay> dates;
   bool all = false;
+  std::vector<Dependency> after;
 };
 struct LedgerEntry {
   absl::CivilDay date;
@@ -83,11 +85,19 @@ struct LedgerEntry {
   std::string reopened_on;  // YYYY-MM-DD or ""
   int reopened = 0;
 };
+struct UpstreamEntry {
+  absl::CivilDay for_date;  // of the job that asks
+  std::string job;
+  absl::CivilDay date;
+  std::string status;  // "": no row
+  std::string reason;
+};
 struct LedgerResult {
   uint64_t query_id = 0;
   int64_t job_id = 0;
   absl::Status status;
-  std::vector<LedgerEntry> entries;  // by date
+  std::vector<LedgerEntry> entries;     // by date
+  std::vector<UpstreamEntry> upstream;  // by for_date
 };
 
 // ---------------------------------------------------------------- what the store commits
@@ -190,6 +200,17 @@ struct AlertResolve {
   std::string prefix;
 };
 
+// What was computed from dates `from` to `to` of a job, now run again, runs again, too: a rerun
+// order with cascade for each job that waits for it, whoever owns that.
+struct CascadeOrder {
+  int64_t job_id = 0;
+  std::string job_name;
+  absl::CivilDay from;
+  absl::CivilDay to;
+  std::string reason;
+  std::string actor;
+};
+
 struct CommandDone {
   std::string command_id;
   absl::StatusCode code = absl::StatusCode::kOk;
@@ -252,13 +273,14 @@ struct Flush {
   std::vector<AlertRaise> alerts;
   std::vector<AlertResolve> resolves;
   std::vector<Audit> audits;
+  std::vector<CascadeOrder> cascades;
   std::vector<CommandDone> commands;
 
   bool empty() const {
     return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
            updates.empty() && attempts.empty() && watermarks.empty() && cursors.empty() &&
            skipped.empty() && jobs.empty() && executors.empty() && alerts.empty() &&
-           resolves.empty() && audits.empty() && commands.empty();
+           resolves.empty() && audits.empty() && cascades.empty() && commands.empty();
   }
 };
 

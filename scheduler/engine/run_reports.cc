@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/cascades.h"
+#include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
@@ -195,6 +197,7 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   RecordAttempt(run, outcome, result.message);
   AcknowledgeOnCommit(run);
+  FreeSlot(run);
   if (outcome == Outcome::kLost) GiveUp(run.row);
   if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
     session->runs.erase(run.row.run_id);
@@ -249,6 +252,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
   alerts::RunOver(s_, run.row);
+  if (job != nullptr && IsCascade(run.row)) ContinueCascade(run, *job, verdict.status);
   if (verdict.status == RunStatus::kFailed) {
     alerts::RunFailed(s_, close.run, verdict.reason, !run.row.rerun_of.empty());
   }
@@ -277,6 +281,7 @@ void Runs::OnClosed(const std::string& run_id, const FlushResult& result) {
   Drop(run_id);
   if (JobState* job = s_.FindJob(job_id)) {
     AdvanceJob(*job);
+    for (const Command& order : std::exchange(job->after_run, {})) s_.command_part->Carry(order);
     s_.gap_part->Evaluate(*job, TriggerPoint::kContinue);
   }
   AdvanceApp(app);

@@ -77,11 +77,15 @@ void Runs::OnTimer(LiveRun& run) {
   if (run.phase == RunPhase::kWaiting) {
     Advance(run);
     const absl::Duration since = std::max(run.not_before, run.waiting_since);
-    if (run.phase == RunPhase::kWaiting && !run.told_waiting && now >= since + kTolerance) {
+    if (run.phase != RunPhase::kWaiting || run.told_waiting || now < since + kTolerance) return;
+    // Behind others of its job, or of its app's catch-up: that is no lack of executors.
+    const bool for_others = !ItsTurn(run, *job) || (!WithinBudget(run, *job) &&
+                                                    s_.session_part->Capacity(run.row.app) > 0);
+    if (for_others) {
+      run.waiting_since = now;
+    } else {
       run.told_waiting = true;
-      if (ItsTurn(run, *job)) {
-        alerts::NoExecutor(s_, run.row, s_.session_part->WhyNone(run, *job));
-      }
+      alerts::NoExecutor(s_, run.row, s_.session_part->WhyNone(run, *job));
     }
     return;
   }

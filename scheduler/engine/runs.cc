@@ -28,6 +28,7 @@ ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_
   row.nominal = request.occurrence.nominal;
   row.fire_time = request.occurrence.fire_time;
   row.trigger = request.trigger;
+  row.tag = request.tag;
   row.request_id = request.request_id;
   row.requested_by = request.requested_by;
   row.reason = request.reason;
@@ -82,9 +83,9 @@ std::string Runs::Open(JobState& job, const RunRequest& request) {
   run.waiting_since = s_.now.mono;
   run.not_before = s_.now.mono;
   job.runs.insert(run_id);
-  if (run.row.biz_date.has_value()) s_.gap_part->WriteUnderWay(job);
+  if (run.row.biz_date.has_value()) s_.gap_part->WriteUnderWay(job, /*verdict=*/false);
 
-  if (ItsTurn(run, job)) {
+  if (ItsTurn(run, job) && WithinBudget(run, job)) {
     if (ExecutorSession* session = s_.session_part->Choose(run, job)) Assign(run, job, *session);
   }
   RunOpen open;
@@ -136,6 +137,7 @@ void Runs::Adopt(ActiveRun row) {
     Wait(run, std::max(delay, absl::ZeroDuration()));
     return;
   }
+  TakeSlot(run);
   // The trigger may have left: only its executor's word, or time, says what became of it.
   run.phase = run.row.status == RunStatus::kRunning ? RunPhase::kRunning : RunPhase::kSent;
   run.sent_at = s_.now.mono;
@@ -155,17 +157,8 @@ void Runs::Wait(LiveRun& run, absl::Duration delay) {
   run.cancel_cause.clear();
   run.timed_out = false;
   run.told_long = false;
-  s_.waiting[run.row.app][run.row.occurrence.job_id].insert(run.row.run_id);
+  EnterWaiting(run);
   SetTimer(run);
-}
-
-void Runs::LeaveWaiting(LiveRun& run) {
-  const auto app = s_.waiting.find(run.row.app);
-  if (app == s_.waiting.end()) return;
-  const auto job = app->second.find(run.row.occurrence.job_id);
-  if (job == app->second.end()) return;
-  job->second.erase(run.row.run_id);
-  if (job->second.empty()) app->second.erase(job);
 }
 
 std::vector<std::string> Runs::InTurn(const JobState& job) const {
@@ -183,14 +176,15 @@ bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   // nothing.
   const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
   if (!job.opens() && !ordered) return false;
-  const std::vector<std::string> first = InTurn(job);
-  return std::find(first.begin(), first.end(), run.row.run_id) != first.end();
+  const auto count = static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  return job.runs.size() <= count ||
+         run.row.run_id < *std::next(job.runs.begin(), static_cast<std::ptrdiff_t>(count));
 }
 
 void Runs::Advance(LiveRun& run) {
   if (run.phase != RunPhase::kWaiting) return;
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
-  if (job == nullptr || run.not_before > s_.now.mono || !ItsTurn(run, *job)) return;
+  if (job == nullptr || !Ready(run, *job) || !WithinBudget(run, *job)) return;
   ExecutorSession* session = s_.session_part->Choose(run, *job);
   if (session == nullptr) return;
   Assign(run, *job, *session);
@@ -207,22 +201,9 @@ void Runs::AdvanceJob(JobState& job) {
   }
 }
 
-void Runs::AdvanceApp(const std::string& app) {
-  const auto it = s_.waiting.find(app);
-  if (it == s_.waiting.end()) return;
-  std::set<std::string> in_turn;  // over all jobs: the oldest first
-  for (const auto& [job_id, runs] : it->second) {
-    const JobState* job = s_.FindJob(job_id);
-    if (job == nullptr) continue;
-    for (const std::string& run_id : InTurn(*job)) in_turn.insert(run_id);
-  }
-  for (const std::string& run_id : in_turn) {
-    if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
-  }
-}
-
 void Runs::Assign(LiveRun& run, JobState& job, ExecutorSession& session) {
   LeaveWaiting(run);
+  TakeSlot(run);
   alerts::ExecutorsBack(s_, run.row);
   run.phase = RunPhase::kRecorded;
   run.contact = s_.now.mono;
@@ -254,6 +235,7 @@ void Runs::SendTrigger(const std::string& run_id, int attempt) {
   if (job == nullptr || session == nullptr || !session->connected) {
     // It never left: free for another executor at once.
     if (session != nullptr) session->runs.erase(run_id);
+    FreeSlot(*run);
     run->row.executor_id.clear();
     run->row.registration = 0;
     Wait(*run, absl::ZeroDuration());
@@ -346,6 +328,7 @@ void Runs::Drop(const std::string& run_id) {
   LiveRun* run = s_.FindRun(run_id);
   if (run == nullptr) return;
   LeaveWaiting(*run);
+  FreeSlot(*run);
   if (ExecutorSession* session = s_.FindSession(run->row.executor_id, run->row.registration)) {
     session->runs.erase(run_id);
   }

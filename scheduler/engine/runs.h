@@ -16,6 +16,7 @@ struct RunRequest {
   OccurrenceKey key;
   TriggerType trigger = TriggerType::kSchedule;
   bool counts_reopening = false;
+  std::string tag;
   std::string request_id;
   std::string requested_by;
   std::string reason;
@@ -72,7 +73,18 @@ class Runs {
   void Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session);
   void SendCancel(LiveRun& run, const std::string& cause);
   void Wait(LiveRun& run, absl::Duration delay);
-  void LeaveWaiting(LiveRun& run);
+
+  // ---- run_queue.cc
+  void EnterWaiting(const LiveRun& run);
+  void LeaveWaiting(const LiveRun& run);
+  void TakeSlot(const LiveRun& run);
+  void FreeSlot(const LiveRun& run);
+  int SlotsOf(const JobState& job) const;
+  bool Ready(const LiveRun& run, const JobState& job) const;
+  bool OthersWait(const LiveRun& run) const;
+  // Whether the budget of catch-up lets it be given to an executor.
+  bool WithinBudget(const LiveRun& run, const JobState& job) const;
+  void AdvanceCatchUps(const std::string& app);
 
   void OnRefused(LiveRun& run, const RefusedReport& refused);
   void OnLockRefused(LiveRun& run, const AttemptResult& result);
@@ -90,6 +102,8 @@ class Runs {
   void OnClosed(const std::string& run_id, const FlushResult& result);
   void OnOpened(const std::string& run_id, const FlushResult& result);
   void GiveUp(const ActiveRun& run);
+  // Goes on with a cascade of reruns, or ends it, as the run's end wants it.
+  void ContinueCascade(const LiveRun& run, JobState& job, RunStatus status);
   void AcknowledgeOnCommit(const LiveRun& run);
   void AnswerCancels(LiveRun& run, bool confirmed);
 

@@ -68,6 +68,17 @@ ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job) {
   return chosen < 0 ? nullptr : sessions[static_cast<size_t>(chosen)];
 }
 
+int Sessions::Capacity(const std::string& app) const {
+  int capacity = 0;
+  for (const auto& [executor_id, entry] : s_.executors) {
+    const ExecutorSession* session = entry.current.get();
+    if (session != nullptr && session->hello.app == app && Up(*session)) {
+      capacity += session->hello.capacity;
+    }
+  }
+  return capacity;
+}
+
 std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
   bool of_app = false;
   bool with_handler = false;

@@ -22,6 +22,8 @@ class Sessions {
 
   // The executor that gets the run, or null when none can take it now.
   ExecutorSession* Choose(const LiveRun& run, const JobState& job);
+  // Runs that the executors of the app that are up take at once.
+  int Capacity(const std::string& app) const;
   // Why Choose finds none, for people.
   std::string WhyNone(const LiveRun& run, const JobState& job) const;
   OnLost OnLostFor(const ExecutorSession& session, const JobSpec& spec) const;

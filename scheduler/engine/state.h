@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "common/id.h"
 #include "scheduler/core/catch_up.h"
+#include "scheduler/core/catch_up_budget.h"
 #include "scheduler/core/job.h"
 #include "scheduler/core/time/timeline.h"
 #include "scheduler/engine/effects.h"
@@ -52,10 +53,11 @@ struct JobState {
   std::optional<TriggerPoint> ask_again;
   // Orders that wait for that; called with null when the job is forgotten.
   std::deque<std::function<void(JobState*)>> when_quiet;
-  int writes = 0;            // watermark changes that are pending or in flight
-  uint64_t changes = 0;      // watermark changes committed so far
-  bool late = false;         // had unsettled dates when last looked at
-  std::string told_blocked;  // alert keys already raised in this term
+  int writes = 0;                  // watermark changes that are pending or in flight
+  uint64_t changes = 0;            // watermark changes committed so far
+  std::vector<Command> after_run;  // orders that wait for a run of the job to end
+  bool late = false;               // had unsettled dates when last looked at
+  std::string told_blocked;        // alert keys already raised in this term
   std::string told_held;
   bool told_calendar = false;
 
@@ -115,6 +117,14 @@ struct ExecutorEntry {
   std::string contender;  // incarnation that was seen to live beside the one that acts
 };
 
+// Runs of one app in kWaiting.
+struct AppQueue {
+  std::map<int64_t, std::set<std::string>> regular;  // by job_id
+  // By job_id, the oldest fire time first; and the jobs by their oldest.
+  std::map<int64_t, std::set<std::pair<absl::Time, std::string>>> catch_up;
+  std::set<std::pair<absl::Time, int64_t>> oldest;
+};
+
 struct PendingLedger {
   int64_t job_id = 0;
   uint64_t changes = 0;  // of the job, when it was asked
@@ -135,6 +145,7 @@ struct State {
   Random& random;
   RunIdSource& ids;
   SessionTimes times;
+  CatchUpBudget budget;
   Moment now;
 
   bool active = false;             // in a term
@@ -143,11 +154,16 @@ struct State {
   std::map<int, Epoch> shards;
 
   std::unordered_map<int64_t, JobState> jobs;
+  std::unordered_map<std::string, int64_t> job_ids;               // by name
+  std::unordered_map<std::string, std::set<int64_t>> dependents;  // by the upstream job's name
   std::unordered_map<std::string, LiveRun> runs;
-  std::map<std::string, ExecutorEntry> executors;        // by executor_id
-  std::unordered_map<StreamId, std::string> streams;     // to executor_id
-  // app → job → runs in kWaiting
-  std::map<std::string, std::map<int64_t, std::set<std::string>>> waiting;
+  std::map<std::string, ExecutorEntry> executors;     // by executor_id
+  std::unordered_map<StreamId, std::string> streams;  // to executor_id
+  std::map<std::string, AppQueue> waiting;            // by app
+  // Catch-up runs that hold a slot of the budget, by app, and how many there are.
+  std::map<std::string, std::set<std::string>> slots;
+  int slots_held = 0;
+  bool ceiling_left = false;  // a slot came free while all of the node were held
   // Attempts that were judged lost: a success of one of them is a fact that a person must know.
   std::map<AttemptRef, ActiveRun> given_up;
   std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too
@@ -182,6 +198,11 @@ struct State {
   JobState* FindJob(int64_t job_id) {
     const auto it = jobs.find(job_id);
     return it == jobs.end() ? nullptr : &it->second;
+  }
+  // The job of that name, if this node owns it.
+  JobState* FindJobNamed(const std::string& name) {
+    const auto it = job_ids.find(name);
+    return it == job_ids.end() ? nullptr : FindJob(it->second);
   }
   LiveRun* FindRun(const std::string& run_id) {
     const auto it = runs.find(run_id);

@@ -43,32 +43,6 @@ absl::StatusOr<GapChoice> ChoiceOf(const v1::ApplyJobsRequest& request) {
                               : GapChoice::kRefuse;
 }
 
-// Follows `edges` from `name`; returns the way round when it leads back to a name on the way.
-std::string FindCycle(const std::map<std::string, std::vector<std::string>>& edges,
-                      const std::string& name, std::vector<std::string>* way,
-                      std::set<std::string>* safe) {
-  if (safe->count(name) > 0) return "";
-  const auto on_way = std::find(way->begin(), way->end(), name);
-  if (on_way != way->end()) {
-    return Join(std::vector<std::string>(on_way, way->end()), " → ") + " → " + name;
-  }
-  way->push_back(name);
-  if (const auto found = edges.find(name); found != edges.end()) {
-    for (const std::string& next : found->second) {
-      if (std::string cycle = FindCycle(edges, next, way, safe); !cycle.empty()) return cycle;
-    }
-  }
-  way->pop_back();
-  safe->insert(name);
-  return "";
-}
-
-std::vector<std::string> AfterNames(const JobSpec& spec) {
-  std::vector<std::string> names;
-  for (const Dependency& d : spec.after) names.push_back(d.job);
-  return names;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<OperatorJobs::Draft>> OperatorJobs::ReadDrafts(
@@ -99,42 +73,28 @@ absl::StatusOr<std::vector<OperatorJobs::Draft>> OperatorJobs::ReadDrafts(
   return drafts;
 }
 
-absl::Status OperatorJobs::CheckAfter(const std::vector<Draft>& drafts) {
-  std::map<std::string, std::vector<std::string>> edges;
-  for (const Draft& draft : drafts) edges[draft.spec.name] = AfterNames(draft.spec);
-  // Reads what the named jobs wait for, and so on, until no name is new.
-  for (;;) {
-    std::set<std::string> unknown;
-    for (const auto& [name, after] : edges) {
-      for (const std::string& job : after) {
-        if (edges.count(job) == 0) unknown.insert(job);
-      }
-    }
-    if (unknown.empty()) break;
-    TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows,
-                        store_.FindJobs(std::vector<std::string>(unknown.begin(), unknown.end())));
-    for (OperatorJob& row : rows) {
-      unknown.erase(row.name);
-      const LoadedJob job = LoadJob(std::move(row));
-      edges[job.row.name] = AfterNames(job.spec);
-    }
-    if (!unknown.empty()) {
-      return Invalid("after: there is no job '" + EscapeControl(*unknown.begin()) +
-                     "'; apply it first, or in the same file");
+absl::Status OperatorJobs::CheckTracking(const std::vector<Draft>& drafts,
+                                         const StoredUpstreams& stored) {
+  std::map<std::string, bool> dated;
+  std::vector<std::string> by_fire;  // that no other job can wait for
+  for (const auto& [name, job] : stored.jobs) dated[name] = job.dated() || !job.error.empty();
+  for (const Draft& draft : drafts) {
+    dated[draft.spec.name] = draft.schedule->dated();
+    if (!draft.schedule->dated()) by_fire.push_back(draft.spec.name);
+  }
+  for (const Draft& draft : drafts) {
+    for (const Dependency& d : draft.spec.after) {
+      if (dated.at(d.job)) continue;
+      return Invalid(Who(draft.spec.name) + "after: '" + EscapeControl(d.job) +
+                     "' is tracked by fire time and has no dates to wait for");
     }
   }
-  std::set<std::string> safe;
-  for (const Draft& draft : drafts) {
-    std::vector<std::string> way;
-    if (const std::string cycle = FindCycle(edges, draft.spec.name, &way, &safe); !cycle.empty()) {
-      return Invalid("after: jobs would wait for each other in a circle: " + EscapeControl(cycle));
-    }
-  }
-  // Accepted only once the engine waits for it: a dependency that is not kept would be a lie.
-  for (const Draft& draft : drafts) {
-    if (draft.spec.after.empty()) continue;
-    return Invalid("after: this version does not wait for other jobs yet; leave it out of '" +
-                   EscapeControl(draft.spec.name) + "'");
+  if (by_fire.empty()) return absl::OkStatus();
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> waiting, store_.JobsAfter(by_fire));
+  for (const OperatorJob& job : waiting) {
+    if (dated.count(job.name) > 0) continue;  // judged by what it is to be
+    return Invalid("schedule: " + Join(by_fire, ", ") + " would be tracked by fire time, but '" +
+                   EscapeControl(job.name) + "' waits for its dates; change that job first");
   }
   return absl::OkStatus();
 }
@@ -265,7 +225,8 @@ absl::Status OperatorJobs::AddWarnings(Draft* draft) {
   return absl::OkStatus();
 }
 
-std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts) {
+std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts,
+                                           const std::map<int64_t, int>& versions) {
   std::vector<JobWrite> writes;
   for (const Draft& draft : drafts) {
     if (draft.applied.outcome() == v1::AppliedJob::UNCHANGED) continue;
@@ -284,6 +245,8 @@ std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts) {
     write.valid_from = draft.valid_from;
     write.calendar = draft.spec.schedule.calendar;
     write.calendar_version = draft.calendar_version;
+    write.after = draft.spec.after;
+    if (!write.after.empty()) write.holds = versions;
     write.waive = draft.edit.waived;
     write.waive_note = "given up with the edit of the schedule (version " +
                        std::to_string(write.expected_version + 1) + ")";
@@ -297,13 +260,18 @@ absl::Status OperatorJobs::Apply(const v1::ApplyJobsRequest& request,
   *changed = false;
   TM_ASSIGN_OR_RETURN(const GapChoice choice, ChoiceOf(request));
   TM_ASSIGN_OR_RETURN(std::vector<Draft> drafts, ReadDrafts(request));
-  TM_RETURN_IF_ERROR(CheckAfter(drafts));
   std::vector<std::string> names;
-  for (const Draft& draft : drafts) names.push_back(draft.spec.name);
+  std::vector<const JobSpec*> specs;
+  for (const Draft& draft : drafts) {
+    names.push_back(draft.spec.name);
+    specs.push_back(&draft.spec);
+  }
   absl::Status written;
   for (int attempt = 0; attempt < kApplyAttempts; ++attempt) {
+    TM_ASSIGN_OR_RETURN(const StoredUpstreams upstreams, CheckAfter(store_, specs));
     TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store_.FindJobs(names));
     TM_RETURN_IF_ERROR(Compile(&drafts));
+    TM_RETURN_IF_ERROR(CheckTracking(drafts, upstreams));
     // After what it is compared with: no stored version is later.
     TM_ASSIGN_OR_RETURN(const absl::Time now, store_.Now());
     std::map<std::string, LoadedJob> current;
@@ -324,7 +292,7 @@ absl::Status OperatorJobs::Apply(const v1::ApplyJobsRequest& request,
       TM_RETURN_IF_ERROR(Compare(&draft, choice));
       TM_RETURN_IF_ERROR(AddWarnings(&draft));
     }
-    const std::vector<JobWrite> writes = Writes(drafts);
+    const std::vector<JobWrite> writes = Writes(drafts, upstreams.versions);
     *changed = !request.dry_run() && !writes.empty();
     written = *changed ? store_.WriteJobs(writes, request.actor()).status() : absl::OkStatus();
     if (!absl::IsAborted(written)) break;
@@ -354,7 +322,7 @@ absl::Status OperatorJobs::Get(const v1::GetJobRequest& request, v1::Job* respon
   TM_ASSIGN_OR_RETURN(const absl::Time now, store_.Now());
   TM_ASSIGN_OR_RETURN(const LoadedJob job, FindJob(store_, request.name()));
   *response = JobToProto(job, now);
-  return absl::OkStatus();
+  return AddChain(store_, job, now, response);
 }
 
 absl::Status OperatorJobs::Next(const v1::NextFiresRequest& request,

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_RPC_OPERATOR_JOBS_H_
 #define TIDEMARK_SCHEDULER_RPC_OPERATOR_JOBS_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "common/clock.h"
 #include "common/id.h"
 #include "scheduler/engine/operator_port.h"
+#include "scheduler/rpc/dependencies.h"
 #include "scheduler/rpc/operator_job.h"
 #include "scheduler/rpc/schedule_edit.h"
 #include "tidemark/v1/operator.pb.h"
@@ -43,14 +45,16 @@ class OperatorJobs {
   };
 
   absl::StatusOr<std::vector<Draft>> ReadDrafts(const v1::ApplyJobsRequest& request);
-  absl::Status CheckAfter(const std::vector<Draft>& drafts);
+  // Only dates can be waited for.
+  absl::Status CheckTracking(const std::vector<Draft>& drafts, const StoredUpstreams& stored);
   absl::Status Compile(std::vector<Draft>* drafts);
   absl::Status UnknownCalendar(const std::string& name);
   absl::Status Compare(Draft* draft, GapChoice choice);
   absl::Status Judge(Draft* draft, GapChoice choice);
   void WarnOfSettled(Draft* draft);
   absl::Status AddWarnings(Draft* draft);
-  std::vector<JobWrite> Writes(const std::vector<Draft>& drafts);
+  std::vector<JobWrite> Writes(const std::vector<Draft>& drafts,
+                               const std::map<int64_t, int>& versions);
 
   OperatorPort& store_;
   Clock& clock_;

@@ -8,6 +8,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/rpc/dependencies.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_alerts.h"
 include "scheduler/rpc/operator_orders.h"
@@ -133,6 +134,7 @@ void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows&
   out->set_status(std::string(Name(line.state)));
   *out->mutable_fire_time() = ToProto(line.occurrence.fire_time);
   if (line.blocked_by.has_value()) out->set_blocked_by(FormatDate(*line.blocked_by));
+  if (line.waits_for.has_value()) out->set_blocked_by(Text(*line.waits_for));
   const auto found = rows.watermarks.find(date);
   const OperatorWatermark* row = found == rows.watermarks.end() ? nullptr : &found->second;
   const bool running = line.state == LedgerState::kRunning;
@@ -229,7 +231,9 @@ absl::Status OperatorLists::Watermarks(const v1::ListWatermarksRequest& request,
                job.row.name + "'"));
   }
   TM_ASSIGN_OR_RETURN(const LedgerRows rows, store_.Ledger(job.row.job_id));
-  const Ledger ledger = BuildLedger(InputOf(job, rows));
+  LedgerInput input = InputOf(job, rows);
+  TM_ASSIGN_OR_RETURN(input.waits, WaitingDates(store_, job, input.due));
+  const Ledger ledger = BuildLedger(input);
   std::vector<const LedgerLine*> shown;
   for (const LedgerLine& line : ledger.lines) {
     const absl::CivilDay date = line.occurrence.biz_date;

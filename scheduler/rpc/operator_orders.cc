@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/rpc/dependencies.h"
 #include "scheduler/rpc/job_codec.h"
 
 namespace tidemark {
@@ -246,6 +247,11 @@ absl::StatusOr<CommandState> OperatorOrders::Resume(const v1::ResumeJobRequest& 
 
 absl::StatusOr<CommandState> OperatorOrders::Delete(const v1::DeleteJobRequest& request) {
   TM_ASSIGN_OR_RETURN(const LoadedJob job, FindJob(store_, request.name()));
+  TM_ASSIGN_OR_RETURN(const std::string dependents, DependentsOf(store_, job.row.name));
+  if (!dependents.empty()) {
+    return Refused("job '" + job.row.name + "' is waited for by " + dependents +
+                   "; take it out of their 'after' first: tidemark job apply -f FILE");
+  }
   return store_.AddCommand(NewCommand(job.row, "delete", request.actor()));
 }
 
@@ -277,6 +283,11 @@ absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& re
                    "); wait for its end, or stop it first: tidemark run cancel " + run.run_id);
   }
   const std::string date = run.biz_date.has_value() && job.dated() ? FormatDate(*run.biz_date) : "";
+  if (request.cascade() && (!request.force() || date.empty())) {
+    return Invalid(date.empty() ? "cascade: run " + run.run_id +
+                                      " has no business date, nothing was computed from it"
+                                : "cascade: goes with --force");
+  }
   if (!request.force()) {
     if (!date.empty()) TM_RETURN_IF_ERROR(CheckVerdict(job, date));
     if (date.empty() && run.status == "COMPLETED") {
@@ -290,6 +301,7 @@ absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& re
                   {"occurrence", run.occurrence},
                   {"biz_date", date},
                   {"force", request.force() ? "true" : "false"},
+                  {"cascade", request.cascade() ? "true" : "false"},
                   {"reason", request.reason()}};
   return store_.AddCommand(command);
 }

@@ -30,6 +30,12 @@ void FillTrigger(const CommandState* state, bool existing, v1::TriggerJobRespons
   if (state == nullptr) return;
   response->set_run_id(Field(*state, "run_id"));
   response->set_biz_date(Field(*state, "biz_date"));
+  for (std::string& date : SplitList(Field(*state, "later"))) {
+    response->add_later_dates(std::move(date));
+  }
+  for (std::string& job : SplitList(Field(*state, "dependents"))) {
+    response->add_dependents(std::move(job));
+  }
 }
 
 }  // namespace
@@ -41,6 +47,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       jobs_(store, clock, random),
       calendars_(store),
       orders_(store, clock, random),
+      dates_(store, clock, random),
       lists_(store, options.alert_desk, options.alert_channels),
       verify_(store),
       logs_(store),
@@ -232,6 +239,32 @@ grpc::ServerUnaryReactor* OperatorService::DrainExecutor(grpc::CallbackServerCon
   return Order(
       context, [=, this] { return orders_.Drain(WithActor(*request)); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
+}
+
+// ---------------------------------------------------------------- dates
+
+grpc::ServerUnaryReactor* OperatorService::WaiveDates(grpc::CallbackServerContext* context,
+                                                      const v1::WaiveDatesRequest* request,
+                                                      v1::DatesResponse* response) {
+  return Order(
+      context, [=, this] { return dates_.Waive(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::ForceDone(grpc::CallbackServerContext* context,
+                                                     const v1::ForceDoneRequest* request,
+                                                     v1::DatesResponse* response) {
+  return Order(
+      context, [=, this] { return dates_.ForceDone(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::UnwaiveDates(grpc::CallbackServerContext* context,
+                                                        const v1::UnwaiveDatesRequest* request,
+                                                        v1::DatesResponse* response) {
+  return Order(
+      context, [=, this] { return dates_.Unwaive(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
 }
 
 // ---------------------------------------------------------------- listings

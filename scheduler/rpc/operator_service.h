@@ -11,6 +11,7 @@
 #include "scheduler/engine/alert_delivery.h"
 #include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_calendars.h"
+#include "scheduler/rpc/operator_dates.h"
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
 #include "scheduler/rpc/operator_logs.h"
@@ -98,6 +99,15 @@ class OperatorService : public v1::OperatorService::CallbackService {
   grpc::ServerUnaryReactor* DrainExecutor(grpc::CallbackServerContext* context,
                                           const v1::DrainExecutorRequest* request,
                                           v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* WaiveDates(grpc::CallbackServerContext* context,
+                                       const v1::WaiveDatesRequest* request,
+                                       v1::DatesResponse* response) override;
+  grpc::ServerUnaryReactor* ForceDone(grpc::CallbackServerContext* context,
+                                      const v1::ForceDoneRequest* request,
+                                      v1::DatesResponse* response) override;
+  grpc::ServerUnaryReactor* UnwaiveDates(grpc::CallbackServerContext* context,
+                                         const v1::UnwaiveDatesRequest* request,
+                                         v1::DatesResponse* response) override;
   grpc::ServerUnaryReactor* ListWatermarks(grpc::CallbackServerContext* context,
                                            const v1::ListWatermarksRequest* request,
                                            v1::ListWatermarksResponse* response) override;
@@ -129,6 +139,7 @@ class OperatorService : public v1::OperatorService::CallbackService {
   OperatorJobs jobs_;
   OperatorCalendars calendars_;
   OperatorOrders orders_;
+  OperatorDates dates_;
   OperatorLists lists_;
   OperatorVerify verify_;
   OperatorLogs logs_;

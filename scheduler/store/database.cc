@@ -64,6 +64,13 @@ void ForbidReconnect(pqxx::connection& connection) {
 #pragma GCC diagnostic pop
 }
 
+std::string_view RollbackState(const pqxx::transaction_rollback& e) {
+  if (dynamic_cast<const pqxx::deadlock_detected*>(&e) != nullptr) return "40P01";
+  if (dynamic_cast<const pqxx::serialization_failure*>(&e) != nullptr) return "40001";
+  if (dynamic_cast<const pqxx::statement_completion_unknown*>(&e) != nullptr) return "40003";
+  return "40000";
+}
+
 }  // namespace
 
 struct Connection::Impl {
@@ -99,6 +106,9 @@ struct Connection::Impl {
         return absl::UnavailableError(message);
       }
       return FromSqlState(e.sqlstate(), message);
+    } catch (const pqxx::transaction_rollback& e) {
+      // No sql_error, and without its state.
+      return FromSqlState(RollbackState(e), Redact(Words(e), secrets));
     } catch (const std::exception& e) {
       if (session != nullptr && session->is_open())
         return absl::InternalError(Redact(Words(e), secrets));

@@ -27,6 +27,7 @@ FlushUnit UnitOf(const ExecutorState& e) { return Other("executor", e.executor_i
 FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
 FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
 FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
+FlushUnit UnitOf(const CascadeOrder& c) { return OfJob(c.job_id); }
 FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
 
 // Calls `visit` with each list's member pointer: the one place that names them all.
@@ -46,6 +47,7 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::alerts);
   visit(&Flush::resolves);
   visit(&Flush::audits);
+  visit(&Flush::cascades);
   visit(&Flush::commands);
 }
 

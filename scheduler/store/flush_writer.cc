@@ -90,6 +90,16 @@ absl::Status FinishCommands(SqlTransaction& transaction, const Flush& flush,
   return absl::OkStatus();
 }
 
+absl::Status AddCascades(SqlTransaction& transaction, const Flush& flush) {
+  if (flush.cascades.empty()) return absl::OkStatus();
+  Batch batch(5);
+  for (const CascadeOrder& c : flush.cascades) {
+    batch.Add(Exact(c.job_name)).Put(c.from).Put(c.to);
+    batch.Add(Message4k(c.reason)).Add(Message4k(c.actor));
+  }
+  return transaction.Run(sql::kAddCascades, std::move(batch).Take()).status();
+}
+
 // Names of the jobs that were left out: what is told of them in this flush did not happen. No
 // job has the empty name, under which things of no job are told.
 absl::StatusOr<std::set<std::string>> NamesOf(SqlTransaction& transaction,
@@ -128,6 +138,7 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_RETURN_IF_ERROR(WriteExecutorStates(transaction, flush));
   TM_RETURN_IF_ERROR(WriteAlerts(transaction, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));
+  TM_RETURN_IF_ERROR(AddCascades(transaction, flush));
   return FinishCommands(transaction, flush, left_out);
 }
 

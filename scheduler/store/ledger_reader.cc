@@ -22,7 +22,9 @@ bool Transient(const absl::Status& status) {
 
 using Entries = std::map<std::pair<int64_t, absl::CivilDay>, LedgerEntry>;
 
-LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
+using Upstreams = std::map<std::pair<int64_t, absl::CivilDay>, std::vector<UpstreamEntry>>;
+
+LedgerResult Answer(const LedgerQuery& query, const Entries& entries, const Upstreams& upstreams) {
   LedgerResult result;
   result.query_id = query.query_id;
   result.job_id = query.job_id;
@@ -32,8 +34,51 @@ LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
     if (it == entries.end()) continue;
     if (query.all || !IsSettled(it->second.status, it->second.reason))
       result.entries.push_back(it->second);
+    const auto upstream = upstreams.find({query.job_id, date});
+    if (query.after.empty() || upstream == upstreams.end()) continue;
+    result.upstream.insert(result.upstream.end(), upstream->second.begin(), upstream->second.end());
   }
   return result;
+}
+
+absl::StatusOr<Upstreams> ReadUpstreams(Connection& connection,
+                                        const std::vector<LedgerQuery>& queries) {
+  SqlArray jobs;
+  SqlArray dates;
+  SqlArray waiting;
+  SqlArray names;
+  SqlArray offsets;
+  Upstreams upstreams;
+  bool any = false;
+  for (const LedgerQuery& query : queries) {
+    if (query.after.empty()) continue;
+    any = true;
+    for (const absl::CivilDay date : query.dates) {
+      jobs.Add(ToParam(query.job_id));
+      dates.Add(ToParam(date));
+    }
+    for (const Dependency& d : query.after) {
+      waiting.Add(ToParam(query.job_id));
+      names.Add(d.job);
+      offsets.Add(ToParam(d.offset));
+    }
+  }
+  if (!any) return upstreams;
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows rows,
+      connection.RunOne(sql::kUpstream,
+                        {std::move(jobs).Take(), std::move(dates).Take(), std::move(waiting).Take(),
+                         std::move(names).Take(), std::move(offsets).Take()}));
+  for (int i = 0; i < rows.size(); ++i) {
+    UpstreamEntry entry;
+    entry.for_date = rows.OptDate(i, 1).value_or(absl::CivilDay());
+    entry.job = rows.Text(i, 2);
+    entry.date = rows.OptDate(i, 3).value_or(absl::CivilDay());
+    entry.status = rows.Text(i, 4);
+    entry.reason = rows.Text(i, 5);
+    upstreams[{rows.Int(i, 0), entry.for_date}].push_back(std::move(entry));
+  }
+  return upstreams;
 }
 
 }  // namespace
@@ -62,8 +107,11 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
     entry.reopened_on = rows.Text(i, 5);
     entry.reopened = static_cast<int>(rows.Int(i, 6));
   }
+  // Read after the job's own: what is settled upstream by then lets a date go, and what comes later
+  // is a trigger point of its own.
+  TM_ASSIGN_OR_RETURN(const Upstreams upstreams, ReadUpstreams(connection, queries));
   std::vector<LedgerResult> results;
-  for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries));
+  for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries, upstreams));
   return results;
 }
 

@@ -60,6 +60,15 @@ constexpr std::string_view kInsertVersion =
 // An edit of the calendar waits for the definition that names it, and the other way round.
 constexpr std::string_view kHoldCalendar = "SELECT version FROM calendar WHERE name = $1 FOR SHARE";
 
+// Neither may a job change while another that waits for it is judged: no circle closes unseen.
+constexpr std::string_view kHoldJob =
+    "SELECT version FROM job WHERE job_id = $1 AND deleted_at IS NULL FOR SHARE";
+
+constexpr std::string_view kForgetAfter = "DELETE FROM job_after WHERE job_id = $1";
+
+constexpr std::string_view kInsertAfter =
+    "INSERT INTO job_after (job_id, upstream, date_offset) VALUES ($1, $2, $3)";
+
 // Dates that a person gave up with an edit of the schedule. What is settled or live stays.
 constexpr std::string_view kWaive =
     "INSERT INTO job_watermark "
@@ -135,6 +144,25 @@ absl::StatusOr<std::vector<OperatorJob>> ReadJobs(SqlTransaction& tx, const std:
   return jobs;
 }
 
+absl::Status HoldJobs(SqlTransaction& tx, const std::map<int64_t, int>& versions) {
+  for (const auto& [job_id, version] : versions) {
+    TM_ASSIGN_OR_RETURN(const SqlRows held, tx.Run(kHoldJob, {ToParam(job_id)}));
+    if (held.empty() || held.Int(0, 0) != version) {
+      return absl::AbortedError("a job that is waited for was changed at the same time");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteAfter(SqlTransaction& tx, const JobWrite& write) {
+  TM_RETURN_IF_ERROR(tx.Run(kForgetAfter, {ToParam(write.job_id)}).status());
+  for (const Dependency& d : write.after) {
+    TM_RETURN_IF_ERROR(
+        tx.Run(kInsertAfter, {ToParam(write.job_id), d.job, ToParam(d.offset)}).status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 OperatorStore::OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections)
@@ -207,6 +235,23 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsWithCalendar(const s
   return jobs;
 }
 
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsAfter(
+    const std::vector<std::string>& names) {
+  std::vector<OperatorJob> jobs;
+  TM_RETURN_IF_ERROR(pool_.Transact(
+      [&](SqlTransaction& tx) -> absl::Status {
+        TM_ASSIGN_OR_RETURN(
+            jobs, ReadJobs(tx,
+                           "WHERE j.deleted_at IS NULL AND EXISTS (SELECT 1 FROM job_after a "
+                           "WHERE a.job_id = j.job_id AND a.upstream = ANY($1::text[])) "
+                           "ORDER BY j.name",
+                           {ToArray(names)}));
+        return absl::OkStatus();
+      },
+      Isolation::kRepeatableReadOnly));
+  return jobs;
+}
+
 absl::StatusOr<std::vector<std::string>> OperatorStore::SimilarJobs(const std::string& name) {
   std::vector<std::string> names;
   TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
@@ -237,6 +282,7 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
           ToAbsl("calendar '" + write.calendar + "' was changed at the same time"));
     }
   }
+  TM_RETURN_IF_ERROR(HoldJobs(tx, write.holds));
   const SqlParam now = ToParam(write.valid_from);
   const bool create = write.expected_version == 0;
   TM_ASSIGN_OR_RETURN(
@@ -252,6 +298,7 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
   TM_RETURN_IF_ERROR(tx.Run(kInsertVersion, {ToParam(write.job_id), ToParam(version), now,
                                              write.spec, actor, write.calendar})
                          .status());
+  TM_RETURN_IF_ERROR(WriteAfter(tx, write));
   if (!write.waive.empty()) {
     SqlArray dates;
     for (const absl::CivilDay date : write.waive) dates.Add(ToParam(date));

@@ -27,6 +27,8 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<std::vector<OperatorJob>> ListJobs(const std::string& app, const std::string& ns,
                                                     const std::string& after_name,
                                                     int limit) override;
+  absl::StatusOr<std::vector<OperatorJob>> JobsAfter(
+      const std::vector<std::string>& names) override;
   absl::StatusOr<std::vector<std::string>> SimilarJobs(const std::string& name) override;
   absl::StatusOr<std::optional<int64_t>> JobIdForHistory(const std::string& name) override;
   absl::StatusOr<std::vector<std::string>> WriteJobs(const std::vector<JobWrite>& writes,

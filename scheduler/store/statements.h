@@ -47,9 +47,12 @@ extern const std::string_view
     kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
-extern const std::string_view kOpenAlerts;    // → dedup_key
-extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
-extern const std::string_view kLedger;        // $1 job ids, $2 dates
+extern const std::string_view kOpenAlerts;  // → dedup_key
+extern const std::string_view kLoadRuns;    // $1 shards → columns of a run
+extern const std::string_view kLedger;      // $1 job ids, $2 dates
+// $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
+// job_id, biz_date, upstream, its date, status, reason
+extern const std::string_view kUpstream;
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
 extern const std::string_view kStillOpen;     // $1 command ids
 
@@ -77,6 +80,8 @@ extern const std::string_view kUpdateExecutors;
 extern const std::string_view kRaiseAlerts;
 extern const std::string_view kResolveAlerts;
 extern const std::string_view kAddAudits;
+extern const std::string_view
+    kAddCascades;  // $1 upstream names, $2 from, $3 to, $4 reasons, $5 actors
 extern const std::string_view kFinishCommands;  // … $4 jobs left out
 extern const std::string_view kNamesOfJobs;
 

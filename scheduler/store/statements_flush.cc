@@ -323,6 +323,23 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
   AS i (audit_id, actor, action, job_name, subject, detail)
 ON CONFLICT (audit_id) DO NOTHING)sql";
 
+// An order to each job that waits for one of these. The dates' text does not depend on DateStyle.
+const std::string_view kAddCascades = R"sql(
+WITH made AS (
+  INSERT INTO command (command_id, shard, job_id, kind, args, actor, created_at)
+  SELECT gen_random_uuid(), j.shard, j.job_id, 'rerun',
+         json_build_object('from', to_char(i.from_date - a.date_offset, 'YYYY-MM-DD'),
+                           'to', to_char(i.to_date - a.date_offset, 'YYYY-MM-DD'),
+                           'force', 'true', 'cascade', 'true', 'reason', i.reason)::text,
+         i.actor, tidemark_now()
+  FROM unnest($1::text[], $2::date[], $3::date[], $4::text[], $5::text[])
+    AS i (job_name, from_date, to_date, reason, actor)
+  JOIN job_after a ON a.upstream = i.job_name
+  JOIN job j ON j.job_id = a.job_id AND j.deleted_at IS NULL
+  RETURNING command_id
+)
+SELECT pg_notify('tidemark_command', '') FROM made LIMIT 1)sql";
+
 // $4: jobs whose part was left out of the flush; their orders stay open.
 const std::string_view kFinishCommands = R"sql(
 UPDATE command c SET done_at = tidemark_now(), code = i.code, result = i.result

@@ -180,6 +180,18 @@ FROM (SELECT DISTINCT q.job_id, q.biz_date
 LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 ORDER BY i.job_id, i.biz_date)sql";
 
+const std::string_view kUpstream = R"sql(
+SELECT i.job_id, i.biz_date, a.upstream, i.biz_date + a.date_offset, u.status, u.reason
+FROM (SELECT DISTINCT q.job_id, q.biz_date
+      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)) i
+JOIN (SELECT DISTINCT q.job_id, q.upstream, q.date_offset
+      FROM unnest($3::bigint[], $4::text[], $5::integer[]) AS q (job_id, upstream, date_offset)) a
+  ON a.job_id = i.job_id
+LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
+LEFT JOIN job_watermark u ON u.job_name = a.upstream AND u.biz_date = i.biz_date + a.date_offset
+WHERE w.status IS DISTINCT FROM 'DONE'
+ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
+
 const std::string_view kOpenCommands = R"sql(
 SELECT command_id, job_id, shard, kind, args, actor
 FROM command

@@ -1,6 +1,7 @@
 // Each run has a reason to be, and runs of one occurrence keep out of each other's way.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "common/time_text.h"
@@ -101,8 +102,9 @@ void CheckRuns(Context& context) {
     occurrences[{run.kind, run.occurrence}].push_back(&run);
   }
   for (auto& [occurrence, runs] : occurrences) {
-    std::stable_sort(runs.begin(), runs.end(),
-                     [](const Run* a, const Run* b) { return a->created_at < b->created_at; });
+    std::sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
+      return std::tie(a->created_at, a->run_id) < std::tie(b->created_at, b->run_id);
+    });
     CheckOccurrence(context, runs);
   }
 }

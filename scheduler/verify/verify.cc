@@ -112,10 +112,11 @@ Verdict VerifyJob(const History& history, const Range& range) {
   CheckRuns(context);
   CheckAtOnce(context);
   CheckOrder(context);
-  std::stable_sort(context.out.findings.begin(), context.out.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     return std::tie(a.date, a.fire_time) < std::tie(b.date, b.fire_time);
-                   });
+  std::sort(context.out.findings.begin(), context.out.findings.end(),
+            [](const Finding& a, const Finding& b) {
+              return std::tie(a.date, a.fire_time, a.kind, a.run_ids, a.text) <
+                     std::tie(b.date, b.fire_time, b.kind, b.run_ids, b.text);
+            });
   return std::move(context.out);
 }
 

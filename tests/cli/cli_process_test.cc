@@ -71,6 +71,13 @@ class FakeService : public v1::OperatorService::Service {
     runs_asked = *request;
     return status;
   }
+  v1::WaiveDatesRequest waived;
+  grpc::Status WaiveDates(grpc::ServerContext*, const v1::WaiveDatesRequest* request,
+                          v1::DatesResponse* response) override {
+    waived = *request;
+    response->set_message("recon: 2026-11-26 waived");
+    return status;
+  }
   grpc::Status ListAlerts(grpc::ServerContext*, const v1::ListAlertsRequest*,
                           v1::ListAlertsResponse* response) override {
     *response = alerts;
@@ -204,6 +211,9 @@ TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
                                              {"run", "cancel"},
                                              {"run", "rerun"},
                                              {"watermark", "list"},
+                                             {"watermark", "waive"},
+                                             {"watermark", "force-done"},
+                                             {"watermark", "unwaive"},
                                              {"executor", "list"},
                                              {"alert", "list"},
                                              {"cluster", "status"},
@@ -314,6 +324,26 @@ TEST_F(CliProcessTest, QueuedIsSaid) {
   EXPECT_THAT(Run({"job", "trigger", "recon"}).out, HasSubstr("queued"));
   EXPECT_EQ(Run({"job", "trigger", "recon"}).code, 0);
   EXPECT_EQ(Run({"job", "trigger", "recon", "--wait"}).code, 1);
+}
+
+TEST_F(CliProcessTest, WaiveSendsADateOrARangeAndNeedsAReason) {
+  Ended ended = Run({"watermark", "waive", "recon", "2026-11-26", "--reason", "closed"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "recon: 2026-11-26 waived\n");
+  EXPECT_EQ(service_.waived.biz_date(), "2026-11-26");
+  EXPECT_EQ(service_.waived.reason(), "closed");
+  EXPECT_EQ(service_.waived.actor(), "ann");
+  ended = Run({"watermark", "waive", "recon", "--from", "2026-11-01", "--to", "2026-11-07",
+               "--reason", "closed"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(service_.waived.from(), "2026-11-01");
+  EXPECT_EQ(service_.waived.to(), "2026-11-07");
+  EXPECT_EQ(service_.waived.biz_date(), "");
+  EXPECT_EQ(Run({"watermark", "waive", "recon", "2026-11-26"}).code, 2);
+  EXPECT_EQ(
+      Run({"watermark", "waive", "recon", "2026-11-26", "--to", "2026-11-27", "--reason", "x"})
+          .code,
+      2);
 }
 
 TEST_F(CliProcessTest, RunListFilters) {

@@ -67,6 +67,23 @@ TEST(RunIdSource, AlsoWhenTheTimeGoesBackOrIsWrong) {
   ExpectVersion7(last);
 }
 
+TEST(RunIdSource, AnotherProcessGoesOnBehindWhatItFinds) {
+  SeededRandom random(4);
+  const std::string found = RunIdSource(random).Next(kNow + absl::Hours(1));
+  RunIdSource source(random);
+  source.StartAfter("no id");
+  source.StartAfter(found);
+  std::string last = found;
+  for (int i = 0; i < 5000; ++i) {  // over the end of a millisecond
+    const std::string id = source.Next(kNow);
+    ASSERT_GT(id, last);
+    last = id;
+  }
+  ExpectVersion7(last);
+  source.StartAfter(RunIdSource(random).Next(kNow));  // an older one changes nothing
+  EXPECT_GT(source.Next(kNow), last);
+}
+
 TEST(RunIdSource, ATimeBefore1970DoesNotSpoilTheLaterOnes) {
   SeededRandom random(3);
   RunIdSource source(random);

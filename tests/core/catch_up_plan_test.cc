@@ -328,6 +328,30 @@ TEST(PlanCatchUp, PropertyOverRandomGaps) {
   EXPECT_GT(opened, 5000);  // the property has something to look at
 }
 
+TEST(PlanCatchUp, PropertyADateThatWaitsForAnotherJobIsNeverOpened) {
+  SeededRandom random(43);
+  int held_back = 0;
+  for (int round = 0; round < 20000; ++round) {
+    CatchUpInput input = RandomInput(random);
+    std::set<absl::CivilDay> waiting;
+    for (UnsettledDate& date : input.dates) {
+      if (random.Next() % 3 != 0) continue;
+      date.waits_for = {"upstream", date.occurrence.biz_date};
+      waiting.insert(date.occurrence.biz_date);
+    }
+    const CatchUpPlan plan = PlanCatchUp(input);
+    CheckPlan(input, plan);
+    if (HasFatalFailure()) FAIL() << "round " << round;
+    for (const CatchUpPlan::Open& open : plan.open) {
+      ASSERT_FALSE(waiting.contains(open.occurrence.biz_date)) << "round " << round;
+    }
+    // Without the other job something would be opened.
+    for (UnsettledDate& date : input.dates) date.waits_for.reset();
+    held_back += plan.open.size() < PlanCatchUp(input).open.size() ? 1 : 0;
+  }
+  EXPECT_GT(held_back, 1000);
+}
+
 // Whatever the start, planning over and over ends, and leaves only what waits for a person or for a
 // later trigger point.
 TEST(PlanCatchUp, PropertyTheChainEndsWithTheGapFilledUpToWhatStopsIt) {

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/support/process.h"
+
 namespace tidemark {
 namespace {
 
@@ -35,13 +37,14 @@ class Probe {
   Outcome Work(Context& run, bool interruptible) const {
     Note("enter", run);
     run.Progress(50, "half");
-    while (Exists("hold-work-" + std::to_string(run.attempt()))) {
-      if (run.WaitCancelled(kLook) && interruptible) {
-        Note("stop", run);
-        return Outcome::Stopped();
-      }
-      if (run.cancelled()) usleep(5000);  // stubborn: WaitCancelled no longer waits
+    const auto held = [&] { return Exists("hold-work-" + std::to_string(run.attempt())); };
+    while (held() && !run.WaitCancelled(kLook)) {
     }
+    if (held() && interruptible) {
+      Note("stop", run);
+      return Outcome::Stopped();
+    }
+    WaitFor([&] { return !held(); }, absl::Minutes(10));  // stubborn
     Note("exit", run);
     run.SetFingerprint(1, "probe");
     return Outcome::Ok();

@@ -61,6 +61,28 @@ TEST(ClockTest, O05AClockSetAheadLosesNoDate) {
   EXPECT_EQ(h.DatesRun(h.dated), std::vector<std::string>{"2026-11-28"});
 }
 
+// The order of turns is the order of ids, and those of an earlier process may be of a later time.
+TEST(ClockTest, ARestartAfterAStepBackLetsNothingOvertakeWhatRuns) {
+  EngineHarness h("2026-11-29T03:00:00Z");
+  JobSpec spec = EngineHarness::DailyJob("sync", "");
+  spec.schedule.kind = ScheduleSpec::Kind::kManual;
+  const int64_t job = h.Apply(spec);
+  h.StartTerm();
+  Executor& e1 = h.Start("e1");
+  h.Command(job, "trigger", {{"request_id", "first"}});
+  ASSERT_EQ(e1.triggers.size(), 1U);
+  h.Begin(e1, e1.triggers[0]);
+  h.KillScheduler();
+  h.SetClock("2026-11-29T02:00:00Z");
+  h.StartTerm();
+  h.Connect(e1);
+  h.Command(job, "trigger", {{"request_id", "second"}});
+  h.Advance(absl::Seconds(5));
+  ASSERT_EQ(e1.triggers.size(), 1U) << "serial";
+  h.Finish(e1, e1.triggers[0], Outcome::kSucceeded);
+  EXPECT_EQ(e1.triggers.size(), 2U);
+}
+
 TEST(ClockTest, ASuspendedProcessFindsWhatItSleptThrough) {
   Clocks h;
   h.Advance(absl::Seconds(60));

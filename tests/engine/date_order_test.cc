@@ -168,6 +168,49 @@ TEST(DateOrderTest, ForceDoneTakesExpiredDatesToo) {
   EXPECT_EQ(h.StatusOf(job, "2026-11-20"), "DONE");
 }
 
+// A job that ran on 2026-11-01, then nobody was there until the 12th.
+struct LongGone : public EngineHarness {
+  explicit LongGone(JobSpec spec) : EngineHarness("2026-11-02T03:00:00Z"), job(Apply(spec)) {
+    on_trigger = [this](Executor& e, const TriggerOrder& t) {
+      Begin(e, t);
+      Finish(e, t, Outcome::kSucceeded);
+    };
+    StartTerm();
+    Start("e1");
+    KillScheduler();
+    Advance(absl::Hours(24 * 10));
+    StartTerm();
+    Connect(executors.at("e1"));
+  }
+  int64_t job;
+};
+
+TEST(DateOrderTest, WaivingTheOldPartOfAHeldGapLetsTheRestRun) {
+  JobSpec spec = EngineHarness::DailyJob("recon", "2026-11-01");
+  spec.catch_up.max_backfill_days = 3;
+  LongGone h(spec);
+  ASSERT_EQ(h.DatesRun(h.job), (Dates{"2026-11-01"}));
+  ASSERT_TRUE(h.HasAlert("gap_held"));
+  EXPECT_THAT(h.store.all_alerts.back().detail,
+              HasSubstr("tidemark watermark waive recon --from 2026-11-02 --to 2026-11-11"));
+  h.Command(h.job, "waive", {{"from", "2026-11-02"}, {"to", "2026-11-08"}, {"reason", "no bills"}});
+  EXPECT_EQ(h.DatesRun(h.job), (Dates{"2026-11-01", "2026-11-09", "2026-11-10", "2026-11-11"}));
+  EXPECT_FALSE(h.HasAlert("gap_held"));
+}
+
+TEST(DateOrderTest, ExpiredDatesHoldTheStrictChainUntilTheyAreWaived) {
+  JobSpec spec = EngineHarness::DailyJob("recon", "2026-11-01");
+  spec.catch_up.source_retention_days = 5;
+  LongGone h(spec);
+  ASSERT_EQ(h.StatusOf(h.job, "2026-11-05"), "EXPIRED");
+  ASSERT_EQ(h.DatesRun(h.job), (Dates{"2026-11-01"}));
+  ASSERT_TRUE(h.HasAlert("gap_expired"));
+  h.Command(h.job, "waive", {{"from", "2026-11-02"}, {"to", "2026-11-06"}, {"reason", "no bills"}});
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-05"), "WAIVED");
+  EXPECT_EQ(h.DatesRun(h.job), (Dates{"2026-11-01", "2026-11-07", "2026-11-08", "2026-11-09",
+                                      "2026-11-10", "2026-11-11"}));
+}
+
 TEST(DateOrderTest, AnOrderWaitsForWhatIsUnderWay) {
   World h;
   h.Start("e1");

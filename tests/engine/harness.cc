@@ -22,7 +22,7 @@ EngineHarness::EngineHarness(std::string_view now) {
   const absl::StatusOr<absl::Time> time = ParseInstant(now);
   EXPECT_TRUE(time.ok()) << now;
   now_ = {absl::Seconds(10000), *time, *time};
-  engine_ = std::make_unique<Engine>(MakeDecoders(), random_);
+  engine_ = std::make_unique<Engine>(MakeDecoders(), random_, budget);
 }
 
 Decoders EngineHarness::MakeDecoders() {
@@ -62,6 +62,10 @@ int64_t EngineHarness::Apply(const JobSpec& spec) {
   const std::string text = spec.name + "#" + std::to_string(row.version);
   specs_[text] = spec;
   row.versions.push_back({row.version, now_.lo, text});
+  std::erase_if(store.after, [&](const auto& entry) { return entry.second.first == job_id; });
+  for (const Dependency& d : spec.after) {
+    store.after.emplace(d.job, std::pair(job_id, d.offset));
+  }
   Changed(job_id);
   return job_id;
 }
@@ -98,7 +102,7 @@ void EngineHarness::EndTerm() {
 }
 
 void EngineHarness::KillScheduler() {
-  engine_ = std::make_unique<Engine>(MakeDecoders(), random_);
+  engine_ = std::make_unique<Engine>(MakeDecoders(), random_, budget);
   stalled_.clear();
   for (auto& [id, executor] : executors) executor.stream = 0;
 }
@@ -146,6 +150,12 @@ void EngineHarness::LeapClock(absl::Duration step) {
   Pump();
 }
 
+void EngineHarness::SetClock(std::string_view instant) {
+  const absl::Duration step = *ParseInstant(instant) - now_.lo;
+  now_.lo += step;
+  now_.hi += step;
+}
+
 void EngineHarness::Suspend(absl::Duration d) {
   now_.mono += d;
   now_.lo += d;
@@ -157,7 +167,8 @@ void EngineHarness::Suspend(absl::Duration d) {
 void EngineHarness::Pump() {
   for (int turn = 0; turn < 10000; ++turn) {
     Effects effects = engine_->TakeEffects();
-    if (effects.empty()) return;
+    if (effects.empty() && store.orders.empty()) return;
+    if (!store.orders.empty()) engine_->CommandsArrived(now_, std::exchange(store.orders, {}));
     for (const Outbound& message : effects.messages) Deliver(message);
     for (const StreamId stream : effects.close) {
       for (auto& [id, executor] : executors) {

@@ -62,6 +62,9 @@ struct MemoryStore {
   std::map<std::string, AlertRaise> alerts;                          // open ones, by key
   std::vector<AlertRaise> all_alerts;
   std::vector<Audit> audits;
+  // What waits for what: by the upstream's name, (job_id, offset); and orders that flushes made.
+  std::multimap<std::string, std::pair<int64_t, int>> after;
+  std::vector<Command> orders;
   std::map<std::string, CommandDone> commands;
 
   FlushResult Apply(const Flush& flush);
@@ -75,6 +78,9 @@ struct MemoryStore {
   void Open(const RunOpen& open, FlushResult& result);
   ExecutorRegistered Register(const ExecutorRegister& row);
   void UpdateJob(const JobUpdate& update);
+  void Cascade(const CascadeOrder& cascade);
+  void AddUpstream(const LedgerQuery& query, absl::CivilDay date, LedgerResult& result) const;
+  int cascades = 0;
 };
 
 class EngineHarness {
@@ -97,10 +103,11 @@ class EngineHarness {
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
   void AdvanceTo(std::string_view instant);
-  void LeapClock(absl::Duration step);  // the database's, as the loop tells it
-  void Suspend(absl::Duration d);       // nothing is done meanwhile
-  void Pump();                          // carries out effects until there are none
-  bool ledger_stalled = false;          // questions are read at once, but answered by AnswerLedger
+  void LeapClock(absl::Duration step);      // the database's, as the loop tells it
+  void SetClock(std::string_view instant);  // of the database, while no scheduler is there
+  void Suspend(absl::Duration d);           // nothing is done meanwhile
+  void Pump();                              // carries out effects until there are none
+  bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
   bool store_stalled = false;  // flushes are taken but not answered
@@ -155,6 +162,7 @@ class EngineHarness {
 
   MemoryStore store;
   std::map<std::string, Executor> executors;
+  CatchUpBudget budget;  // of the next scheduler
 
  private:
   void Deliver(const Outbound& message);

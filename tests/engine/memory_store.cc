@@ -58,6 +58,7 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     });
   }
   for (const Audit& audit : flush.audits) audits.push_back(audit);
+  for (const CascadeOrder& cascade : flush.cascades) Cascade(cascade);
   for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
   return result;
 }
@@ -126,6 +127,24 @@ ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
   return answer;
 }
 
+void MemoryStore::Cascade(const CascadeOrder& cascade) {
+  const auto [begin, end] = after.equal_range(cascade.job_name);
+  for (auto it = begin; it != end; ++it) {
+    const auto [job_id, offset] = it->second;
+    Command order;
+    order.command_id = "cascade" + std::to_string(++cascades);
+    order.job_id = job_id;
+    order.kind = "rerun";
+    order.args = {{"from", FormatDate(cascade.from - offset)},
+                  {"to", FormatDate(cascade.to - offset)},
+                  {"force", "true"},
+                  {"cascade", "true"},
+                  {"reason", cascade.reason}};
+    order.actor = cascade.actor;
+    orders.push_back(std::move(order));
+  }
+}
+
 void MemoryStore::UpdateJob(const JobUpdate& update) {
   JobRow& job = jobs[update.job_id];
   if (update.paused.has_value()) {
@@ -158,8 +177,26 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
     }
     const bool settled = IsSettled(entry.status, entry.reason);
     if (query.all || !settled) result.entries.push_back(entry);
+    if (entry.status != "DONE") AddUpstream(query, date, result);
   }
   return result;
+}
+
+void MemoryStore::AddUpstream(const LedgerQuery& query, absl::CivilDay date,
+                              LedgerResult& result) const {
+  for (const Dependency& d : query.after) {
+    UpstreamEntry entry;
+    entry.for_date = date;
+    entry.job = d.job;
+    entry.date = date + d.offset;
+    for (const auto& [id, job] : jobs) {
+      const auto it = watermarks.find({id, entry.date});
+      if (job.name != d.job || it == watermarks.end()) continue;
+      entry.status = it->second.status;
+      entry.reason = it->second.reason;
+    }
+    result.upstream.push_back(std::move(entry));
+  }
 }
 
 Snapshot MemoryStore::Load() const {

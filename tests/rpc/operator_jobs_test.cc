@@ -117,8 +117,6 @@ TEST_F(OperatorJobsTest, AfterMustExistAndNotGoRound) {
   round.add_after()->set_job("settle");
   EXPECT_THAT(Refusal({round, b}, StatusCode::INVALID_ARGUMENT),
               HasSubstr("recon → settle → recon"));
-  bench_.Apply(ReconSpec());
-  EXPECT_THAT(Refusal({b}, StatusCode::INVALID_ARGUMENT), HasSubstr("does not wait"));
 }
 
 TEST_F(OperatorJobsTest, WarnsOfAppsAndHandlersThatNobodyHas) {

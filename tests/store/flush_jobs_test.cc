@@ -44,6 +44,56 @@ TEST_F(FlushJobsTest, WatermarksThatNoRunSets) {
   EXPECT_EQ(Watermark("recon", "2026-11-01"), "");
 }
 
+TEST_F(FlushJobsTest, TheLedgerTellsUpstreamDatesOfWhatIsNotDone) {
+  Mark("2026-11-01", "DONE", false);
+  Mark("2026-11-02", "FAILED", false);
+  InsertJob(database_, 101, "settlement");
+  Flush flush;
+  flush.watermarks.push_back({101, "settlement", Day("2026-11-01"), "DONE", "", "", "ann", false});
+  Commit(std::move(flush));
+  LedgerQuery query;
+  query.query_id = 1;
+  query.job_id = 101;
+  query.dates = {Day("2026-11-01"), Day("2026-11-02"), Day("2026-11-03")};
+  query.after = {{"recon", 0}, {"recon", -1}};
+  LedgerQuery other;  // of a job that waits for nothing
+  other.query_id = 2;
+  other.job_id = kJob;
+  other.dates = query.dates;
+  const auto results = ReadLedger(*connection_, {query, other});
+  ASSERT_TRUE(results.ok()) << results.status();
+  std::vector<std::string> upstream;
+  for (const UpstreamEntry& e : (*results)[0].upstream) {
+    upstream.push_back(absl::FormatCivilTime(e.for_date) + " " + e.job + " " +
+                       absl::FormatCivilTime(e.date) + " " + e.status);
+  }
+  EXPECT_THAT(upstream,
+              ElementsAre("2026-11-02 recon 2026-11-01 DONE", "2026-11-02 recon 2026-11-02 FAILED",
+                          "2026-11-03 recon 2026-11-02 FAILED", "2026-11-03 recon 2026-11-03 "));
+  EXPECT_THAT((*results)[0].entries, SizeIs(2));
+  EXPECT_THAT((*results)[1].upstream, IsEmpty());
+}
+
+TEST_F(FlushJobsTest, ACascadeOrdersARerunOfEachJobThatWaits) {
+  InsertJob(database_, 101, "settlement", 3);
+  InsertJob(database_, 102, "report", 4);
+  InsertJob(database_, 103, "gone", 4);
+  database_.Sql("UPDATE job SET deleted_at = tidemark_now() WHERE job_id = 103");
+  database_.Sql(
+      "INSERT INTO job_after VALUES (101, 'recon', 0), (102, 'recon', -1), (103, 'recon', 0), "
+      "(102, 'settlement', 0)");
+  Flush flush;
+  flush.cascades.push_back(
+      {kJob, "recon", Day("2026-11-01"), Day("2026-11-03"), "say \"why\"", "ann"});
+  Commit(std::move(flush));
+  EXPECT_THAT(
+      database_.Rows("SELECT job_id, shard, kind, a->>'from', a->>'to', a->>'force', "
+                     "a->>'cascade', a->>'reason', actor FROM command, LATERAL (SELECT args::json "
+                     "AS a) x ORDER BY job_id"),
+      ElementsAre("101|3|rerun|2026-11-01|2026-11-03|true|true|say \"why\"|ann",
+                  "102|4|rerun|2026-11-02|2026-11-04|true|true|say \"why\"|ann"));
+}
+
 TEST_F(FlushJobsTest, AFailedDateIsUnsettled) {
   ActiveRun run = MakeRun(kJob, "recon", "2026-11-01", Uuid(1));
   Open(run);

@@ -291,6 +291,12 @@ CREATE TABLE tidemark.job (
     CONSTRAINT job_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE tidemark.job_after (
+    job_id bigint NOT NULL,
+    upstream character varying(64) NOT NULL,
+    date_offset integer NOT NULL
+);
+
 CREATE TABLE tidemark.job_cursor (
     job_id bigint NOT NULL,
     last_fire timestamp with time zone NOT NULL
@@ -676,6 +682,9 @@ ALTER TABLE ONLY tidemark.flush
 ALTER TABLE ONLY tidemark.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (run_id, attempt);
 
+ALTER TABLE ONLY tidemark.job_after
+    ADD CONSTRAINT job_after_pkey PRIMARY KEY (job_id, upstream, date_offset);
+
 ALTER TABLE ONLY tidemark.job_cursor
     ADD CONSTRAINT job_cursor_pkey PRIMARY KEY (job_id);
 
@@ -758,6 +767,8 @@ CREATE INDEX executor_app ON tidemark.executor USING btree (app);
 
 CREATE INDEX inbox_shard ON tidemark.inbox USING btree (shard);
 
+CREATE INDEX job_after_upstream ON tidemark.job_after USING btree (upstream);
+
 CREATE INDEX job_app ON tidemark.job USING btree (app) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX job_name ON tidemark.job USING btree (name) WHERE (deleted_at IS NULL);
@@ -804,6 +815,9 @@ ALTER TABLE ONLY tidemark.calendar_version
 
 ALTER TABLE ONLY tidemark.executor_incarnation
     ADD CONSTRAINT executor_incarnation_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES tidemark.executor(executor_id);
+
+ALTER TABLE ONLY tidemark.job_after
+    ADD CONSTRAINT job_after_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.job_cursor
     ADD CONSTRAINT job_cursor_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);

@@ -12,7 +12,7 @@ namespace {
 
 // A hundred runs end while the database is away; then the scheduler dies as its first
 // acknowledgement has left it.
-TEST(ResultsKeptTest, E05AHundredResultsOfAnOutageAreRecordedOnceEach) {
+TEST(OutageTest, E05AHundredResultsOfAnOutageAreRecordedOnceEach) {
   OwnPostgres postgres;
   World world(postgres.url());
   world.StartScheduler();
