@@ -1,6 +1,7 @@
 #include "common/safe_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 #include "common/text.h"
@@ -45,6 +46,25 @@ std::string SafeText(const std::string& text) {
     }
   }
   return safe;
+}
+
+std::string ShellWord(const std::string& name) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 || c == '-' || c == '_' || c == '.' || c == '/' ||
+           c == ':';
+  };
+  if (!name.empty() && name[0] != '-' && std::all_of(name.begin(), name.end(), is_plain)) {
+    return name;
+  }
+  std::string quoted = "'";
+  for (const char c : name) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
 }
 
 }  // namespace tidemark

@@ -12,6 +12,9 @@ namespace tidemark {
 // invisible ones become \n, \xNN, \uNNNN, tabs blanks.
 std::string SafeText(const std::string& text);
 
+// A name as one word of a shell's command line: quoted when it must be.
+std::string ShellWord(const std::string& name);
+
 // Decodes the character at `i` of valid UTF-8 and moves past it.
 uint32_t TakeCharacter(const std::string& text, size_t* i);
 

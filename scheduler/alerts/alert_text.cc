@@ -159,15 +159,6 @@ AlertText Digest(const AlertMessage& message, const AlertStyle& style) {
 
 }  // namespace
 
-std::string ShellWord(const std::string& name) {
-  const bool plain =
-      !name.empty() && name[0] != '-' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c >= 0x80 || c == '-' || c == '_' || c == '.' || c == '/' ||
-               c == ':';
-      });
-  return plain ? name : "'" + Replace(name, "'", "'\\''") + "'";
-}
-
 AlertText WriteAlertText(const AlertMessage& message, const AlertStyle& style) {
   if (message.items.empty()) return {};
   return message.items.size() == 1 ? One(message.items.front(), style) : Digest(message, style);

@@ -30,9 +30,6 @@ AlertText WriteAlertText(const AlertMessage& message, const AlertStyle& style);
 // Title and lines joined by line feeds, at most `limit` bytes.
 std::string JoinText(const AlertText& text, size_t limit);
 
-// A name for a shell's command line.
-std::string ShellWord(const std::string& name);
-
 }  // namespace tidemark
 
 #endif  // TIDEMARK_SCHEDULER_ALERTS_ALERT_TEXT_H_

@@ -52,8 +52,8 @@ absl::StatusOr<ChannelWorker::Report> ChannelWorker::Send(const ClaimedMessage& 
   if (answer.ok()) return report;
   DeliveryFailure failure;
   failure.error = Message(answer.status());
-  failure.item_delay = ItemDelay(claimed.message.items.front().tries, random_.Uniform());
-  failure.channel_delay = ChannelDelay(claimed.channel.failures + 1, random_.Uniform());
+  failure.item_delay = RetryDelay(claimed.message.items.front().tries, random_.Uniform());
+  failure.channel_delay = RetryDelay(claimed.channel.failures + 1, random_.Uniform());
   failure.give_up_after = options_.give_up_after;
   if (IsFailing(claimed.channel, claimed.now)) {
     failure.tell = ChannelFailing(options_.name, claimed.channel, failure.error);

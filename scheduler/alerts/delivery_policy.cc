@@ -9,20 +9,13 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kFirst = absl::Seconds(5);
-
-absl::Duration Delay(int failures, absl::Duration most, double jitter) {
-  const int doublings = std::clamp(failures - 1, 0, 20);
-  return std::min(kFirst * (1 << doublings), most) * (0.8 + 0.4 * jitter);
-}
+constexpr absl::Duration kMost = absl::Minutes(5);
 
 }  // namespace
 
-absl::Duration ItemDelay(int tries, double jitter) {
-  return Delay(tries, absl::Minutes(15), jitter);
-}
-
-absl::Duration ChannelDelay(int failures, double jitter) {
-  return Delay(failures, absl::Minutes(5), jitter);
+absl::Duration RetryDelay(int failures, double jitter) {
+  const int doublings = std::clamp(failures - 1, 0, 20);
+  return std::min(kFirst * (1 << doublings), kMost) * (0.8 + 0.4 * jitter);
 }
 
 bool IsFailing(const ChannelState& before, absl::Time now) {

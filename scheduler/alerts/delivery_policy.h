@@ -10,10 +10,10 @@
 
 namespace tidemark {
 
-// Pure. 5 s after the first try, doubled with each, at most 15 min (item) or 5 min (channel);
-// `jitter` in [0, 1) moves it by ±20 %.
-absl::Duration ItemDelay(int tries, double jitter);
-absl::Duration ChannelDelay(int failures, double jitter);
+// Of a message and of its channel alike, so that what waited arrives soon after the receiver is
+// back: 5 s after the first failure, doubled with each, at most 5 min. `jitter` in [0, 1) moves it
+// by ±20 %.
+absl::Duration RetryDelay(int failures, double jitter);
 
 // A channel fails when it has taken nothing for 5 min and three tries, this one included.
 bool IsFailing(const ChannelState& before, absl::Time now);

@@ -1,5 +1,6 @@
 #include "scheduler/engine/alerts.h"
 
+#include "common/safe_text.h"
 #include "common/time_text.h"
 
 namespace tidemark::alerts {
@@ -63,7 +64,7 @@ void Resolve(State& state, std::string prefix) {
 
 // "recon --from 2026-11-01 --to 2026-11-05"
 std::string RangeOf(const JobState& job, absl::CivilDay from, absl::CivilDay to) {
-  return job.row.name + " --from " + FormatDate(from) + " --to " + FormatDate(to);
+  return ShellWord(job.row.name) + " --from " + FormatDate(from) + " --to " + FormatDate(to);
 }
 
 }  // namespace
@@ -150,9 +151,9 @@ void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waitin
   alert.detail = date +
                  " did not succeed and the order is strict. Mend the cause, then: tidemark "
                  "job trigger " +
-                 job.row.name + " --biz-date " + date +
+                 ShellWord(job.row.name) + " --biz-date " + date +
                  ". The rest follows by itself. To give the date up: tidemark watermark waive " +
-                 job.row.name + " " + date + " --reason WHY";
+                 ShellWord(job.row.name) + " " + date + " --reason WHY";
   Raise(state, std::move(alert));
 }
 
@@ -206,7 +207,7 @@ void FiresSkipped(State& state, const JobState& job, absl::Time from, absl::Time
   alert.detail =
       "The misfire policy of the job says so, and they are recorded as skipped. Regular fires go "
       "on. To run it once now: tidemark job trigger " +
-      job.row.name;
+      ShellWord(job.row.name);
   Raise(state, std::move(alert));
 }
 

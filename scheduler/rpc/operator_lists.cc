@@ -11,7 +11,7 @@
 #include "scheduler/rpc/dependencies.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_alerts.h"
-include "scheduler/rpc/operator_orders.h"
+#include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/proto_time.h"
 
 namespace tidemark {

@@ -35,6 +35,27 @@ constexpr std::string_view kInsertSilence =
     "tidemark_now() + make_interval(secs => $7::double precision)) "
     "RETURNING created_at, until";
 
+// What is routed but not sent is judged again, and so kept back. What is being sent is; one that a
+// flush has locked is told as if it had been sent before.
+constexpr std::string_view kTakeBack = R"sql(
+WITH open AS (
+  SELECT alert_id, episode FROM alert
+  WHERE resolved_at IS NULL AND routed_at IS NOT NULL AND ($1 = '' OR job_name = $1)
+    AND ($2 = '' OR kind = $2) AND ($3 = '' OR namespace = $3)
+  FOR UPDATE SKIP LOCKED),
+taken AS (
+  DELETE FROM alert_delivery d USING open o
+  WHERE d.alert_id = o.alert_id AND d.episode = o.episode AND d.phase <> 'resolved'
+    AND d.state IN ('pending', 'dead')
+    AND (d.claimed_until IS NULL OR d.claimed_until <= tidemark_now())
+  RETURNING d.alert_id, d.phase),
+again AS (
+  SELECT alert_id, bool_or(phase = 'raised') AS raised, bool_or(phase = 'reminder') AS reminder
+  FROM taken GROUP BY alert_id)
+UPDATE alert a SET routed_at = CASE WHEN g.raised THEN NULL ELSE a.routed_at END,
+  remind_at = CASE WHEN g.reminder THEN tidemark_now() ELSE a.remind_at END
+FROM again g WHERE a.alert_id = g.alert_id)sql";
+
 constexpr std::string_view kSilences =
     "SELECT silence_id, job_name, kind, namespace, reason, actor, created_at, until, "
     "(SELECT count(*) FROM alert a WHERE a.silenced_by = s.silence_id AND a.routed_at IS NULL "
@@ -126,6 +147,7 @@ absl::StatusOr<SilenceRow> AlertDeskStore::AddSilence(const AlertSilence& silenc
                                                 ToParam(absl::ToDoubleSeconds(duration))}));
     row.silence.created_at = made.Time(0, 0);
     row.silence.until = made.Time(0, 1);
+    TM_RETURN_IF_ERROR(tx.Run(kTakeBack, {silence.job, silence.kind, silence.ns}).status());
     return tx
         .Run(kAudit, {silence.actor, "alert_silence", silence.job, silence.silence_id,
                       Subject(silence) + ": " + silence.reason})

@@ -324,6 +324,46 @@ TEST_F(AlertDeliveryTest, ASilenceKeepsBackUntilItEnds) {
   EXPECT_EQ(desk_.ListSilences(true)->size(), 1U);
 }
 
+TEST_F(AlertDeliveryTest, ASilenceAlsoKeepsBackWhatIsRoutedButNotSent) {
+  AddChannel("mail");
+  inboxes_["mail"].down = true;
+  Raise("known");
+  Raise("other", "critical", "ledger");
+  Work();
+  EXPECT_THAT(ops().messages, ElementsAre("raised known", "raised other"));
+  AlertSilence silence;
+  silence.silence_id = NewUuid(clock_.WallNow(), random_);
+  silence.job = "recon";
+  silence.reason = "holiday";
+  silence.actor = "ann";
+  ASSERT_TRUE(desk_.AddSilence(silence, absl::Hours(2)).ok());
+  inboxes_["mail"].down = false;
+  WorkFor(absl::Minutes(119));
+  EXPECT_THAT(inboxes_["mail"].messages, ElementsAre("raised other"));
+  WorkFor(absl::Minutes(2));
+  EXPECT_THAT(inboxes_["mail"].messages, ElementsAre("raised other", "raised known"));
+  EXPECT_THAT(ops().messages, ElementsAre("raised known", "raised other")) << "it had been told";
+}
+
+TEST_F(AlertDeliveryTest, WhatEndsWhileItIsTakenBackIsToldOnlyWhereItBegan) {
+  AddChannel("mail");
+  inboxes_["mail"].down = true;
+  Raise("known");
+  Work();
+  AlertSilence silence;
+  silence.silence_id = NewUuid(clock_.WallNow(), random_);
+  silence.job = "recon";
+  silence.reason = "holiday";
+  silence.actor = "ann";
+  ASSERT_TRUE(desk_.AddSilence(silence, absl::Hours(2)).ok());
+  inboxes_["mail"].down = false;
+  WorkFor(absl::Minutes(10));
+  Resolve("known");
+  WorkFor(absl::Hours(3));
+  EXPECT_THAT(ops().messages, ElementsAre("raised known", "resolved known"));
+  EXPECT_THAT(inboxes_["mail"].messages, IsEmpty());
+}
+
 TEST_F(AlertDeliveryTest, ASilenceThatIsDeletedLetsGoAtOnce) {
   AlertSilence silence;
   silence.silence_id = NewUuid(clock_.WallNow(), random_);

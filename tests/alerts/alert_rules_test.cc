@@ -105,12 +105,11 @@ TEST(AlertRulesTest, AWindowOverMidnightEndsInTheMorningOfItsZone) {
 }
 
 TEST(DeliveryPolicyTest, DelaysGrowToALimitAndVaryALittle) {
-  EXPECT_EQ(ItemDelay(1, 0.5), absl::Seconds(5));
-  EXPECT_EQ(ItemDelay(2, 0.5), absl::Seconds(10));
-  EXPECT_EQ(ItemDelay(1000, 0.5), absl::Minutes(15));
-  EXPECT_EQ(ChannelDelay(1000, 0.5), absl::Minutes(5));
-  EXPECT_EQ(ItemDelay(1, 0.0), absl::Seconds(4));
-  EXPECT_LT(ItemDelay(1, 0.999), absl::Seconds(6));
+  EXPECT_EQ(RetryDelay(1, 0.5), absl::Seconds(5));
+  EXPECT_EQ(RetryDelay(2, 0.5), absl::Seconds(10));
+  EXPECT_EQ(RetryDelay(1000, 0.5), absl::Minutes(5));
+  EXPECT_EQ(RetryDelay(1, 0.0), absl::Seconds(4));
+  EXPECT_LT(RetryDelay(1, 0.999), absl::Seconds(6));
 }
 
 TEST(DeliveryPolicyTest, AChannelFailsAfterFiveMinutesAndThreeTries) {

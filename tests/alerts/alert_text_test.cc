@@ -80,14 +80,5 @@ TEST(AlertTextTest, NamesCannotForgeLinesOrTurnText) {
   }
 }
 
-TEST(AlertTextTest, ANameInACommandIsOneWord) {
-  EXPECT_EQ(ShellWord("recon"), "recon");
-  EXPECT_EQ(ShellWord("对账"), "对账");
-  EXPECT_EQ(ShellWord("a b"), "'a b'");
-  EXPECT_EQ(ShellWord("x; rm -rf /"), "'x; rm -rf /'");
-  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
-  EXPECT_EQ(ShellWord("--all"), "'--all'");
-}
-
 }  // namespace
 }  // namespace tidemark

@@ -80,6 +80,24 @@ TEST(CatchUpTest, ThreeNightsDownThenFourRunsInOrder) {
             (Dates{"2026-11-24", "2026-11-25", "2026-11-26", "2026-11-27", "2026-11-28"}));
 }
 
+TEST(CatchUpTest, CommandsInAlertsAreTypedAsTheyStand) {
+  EngineHarness h("2026-11-29T03:00:00Z");
+  h.on_trigger = [&](Executor& e, const TriggerOrder& t) {
+    h.Begin(e, t);
+    h.Finish(e, t, Outcome::kFailedPermanent, "bill is broken");
+  };
+  h.Apply(EngineHarness::DailyJob("bank's; recon", "2026-11-25"));
+  h.StartTerm();
+  h.Start("e1", 1);
+  std::string detail;
+  for (const auto& [key, alert] : h.store.alerts) {
+    if (alert.kind == "gap_blocked") detail = alert.detail;
+  }
+  EXPECT_NE(detail.find("tidemark job trigger 'bank'\\''s; recon' --biz-date 2026-11-25"),
+            std::string::npos)
+      << detail;
+}
+
 TEST(CatchUpTest, AFailedDateStopsTheChainAndANewIncarnationLetsItGoOn) {
   EngineHarness h("2026-11-29T03:00:00Z");
   bool fixed = false;
