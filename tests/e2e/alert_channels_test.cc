@@ -100,9 +100,12 @@ TEST_F(AlertChannelsTest, OperatorsTestAcknowledgeAndSilence) {
   EXPECT_THAT(unknown.output, HasSubstr("did you mean ops?"));
   receiver_.SetAnswer({});
 
-  const World::Answer silence =
-      world_.Cli({"alert", "silence", "--job", "daily", "--for", "2h", "--reason", "we know"});
-  ASSERT_EQ(silence.code, 0) << silence.output;
+  World::Answer silence;
+  ASSERT_TRUE(WaitFor([&] {  // the scheduler makes its tables first
+    silence =
+        world_.Cli({"alert", "silence", "--job", "daily", "--for", "2h", "--reason", "we know"});
+    return silence.code == 0;
+  })) << silence.output;
   FailOneDate();
   ASSERT_TRUE(WaitFor([&] {
     return world_.Cli({"alert", "silence", "list"}).output.find("we know") != std::string::npos &&
