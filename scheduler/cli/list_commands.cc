@@ -68,8 +68,6 @@ void AddCluster(CLI::App& app, Cli& cli) {
 
 }  // namespace
 
-void AddListCommands(CLI::App& app, Cli& cli) {
-  AddCluster(app, cli);
-}
+void AddListCommands(CLI::App& app, Cli& cli) { AddCluster(app, cli); }
 
 }  // namespace tidemark
