@@ -7,6 +7,8 @@
 #include "common/status.h"
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/backfills.h"
+#include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
 
 namespace tidemark {
@@ -25,7 +27,8 @@ void Gaps::Evaluate(JobState& job, TriggerPoint point) {
   std::vector<absl::CivilDay> dates;
   for (const Occurrence& due : job.timeline.Due(first, s_.now.lo)) dates.push_back(due.biz_date);
   if (dates.empty()) return;
-  Ask(job, std::move(dates), /*all=*/false,
+  // A backfill may want settled dates, too.
+  Ask(job, std::move(dates), /*all=*/s_.backfill_part->Running(job),
       [this, id = job.row.job_id, point](const LedgerResult& result) {
         if (JobState* again = s_.FindJob(id)) Apply(*again, point, result);
       });
@@ -138,6 +141,10 @@ void Gaps::OnLedger(const LedgerResult& result) {
   GoOn(pending.job_id);
 }
 
+int Gaps::LongestGap(const JobState& job) const {
+  return std::max(job.spec.catch_up.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
+}
+
 CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
                            const LedgerResult& result) const {
   CatchUpInput input;
@@ -146,7 +153,7 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
   input.now = s_.now.lo;
   input.today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
   const int two_periods = TwoPeriodsInDays(job.timeline, s_.now.lo);
-  input.longest_gap_days = std::max(input.policy.max_backfill_days, two_periods);
+  input.longest_gap_days = LongestGap(job);
   // Else a first launch would open a date of two periods only to see it expire.
   if (input.policy.source_retention_days > 0) {
     input.oldest_source_days = std::max(input.policy.source_retention_days, two_periods);
@@ -168,8 +175,16 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point,
     date.reason = entry.reason;
     date.live = live.contains(entry.date);
     date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
-    input.dates.push_back(std::move(date));
+    date.drill = entry.drill;
+    if (!date.live) date.backfill = s_.backfill_part->WhoWants(job, entry);
+    if (!IsSettled(entry.status, entry.reason)) {
+      input.dates.push_back(std::move(date));
+    } else if (!date.backfill.empty()) {
+      date.run_id = entry.run_id;
+      input.redo.push_back(std::move(date));
+    }
   }
+  input.backfills = s_.backfill_part->Paces(job);
   return input;
 }
 
@@ -203,8 +218,13 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
     request.key = DateKey(job.row.job_id, open.occurrence.biz_date);
     request.trigger = open.trigger;
     request.counts_reopening = open.reopening;
+    request.backfill_id = open.backfill;
+    request.rerun_of = open.rerun_of;
+    if (open.drill) request.tag = "drill";
+    if (!open.backfill.empty()) s_.backfill_part->Credit(job, request);
     s_.run_part->Open(job, request);
   }
+  s_.backfill_part->EndThoseDone(job, input);
 }
 
 void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
@@ -221,6 +241,7 @@ void Gaps::Scan() {
     const size_t distance =
         (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
     if (job.late || distance < share) Evaluate(job, TriggerPoint::kScan);
+    s_.job_part->WatchCursor(job);
     ++index;
   }
   s_.scan_cursor += share;

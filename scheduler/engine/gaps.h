@@ -36,6 +36,8 @@ class Gaps {
   // To be called with each watermark change of the job that is put into the flush.
   void WriteUnderWay(JobState& job);
 
+  // Days that a gap may be long before it is held.
+  int LongestGap(const JobState& job) const;
   // The ledger's first date, decided and recorded at the first launch.
   absl::CivilDay Launch(JobState& job);
 

@@ -24,6 +24,9 @@ class Jobs {
   // Marks a job that can do nothing until its definition changes.
   void SetError(JobState& job, const std::string& error);
 
+  // Tells of a cursor so far ahead of now that the job does not fire (T3).
+  void WatchCursor(JobState& job);
+
  private:
   absl::Status Compile(JobState& job);
   // Records whether anything is left to fire; tells people when a calendar is why not.

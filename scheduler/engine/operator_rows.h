@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/backfill.h"
 #include "scheduler/core/job_timeline.h"
 
 namespace tidemark {
@@ -145,6 +146,8 @@ struct OperatorRun {
   bool held = false;
   std::optional<absl::Time> retry_at;
   bool live = false;
+  std::string backfill_id;
+  std::string tag;
 };
 
 struct OperatorAttempt {
@@ -182,6 +185,32 @@ struct RunFilter {
   std::optional<absl::CivilDay> biz_date;
   std::string before;  // run_id or ""
   int limit = 50;
+};
+
+// A backfill with the latest of its own runs for each date.
+struct OperatorBackfill {
+  Backfill row;
+  std::string job;
+  std::map<absl::CivilDay, OperatorRun> runs;
+};
+
+// A date of a drill: what its first run found, and the newest run since the drill began.
+struct OperatorDrillDate {
+  std::string drill_id;
+  std::string job;
+  std::string actor;
+  absl::Time started_at;
+  absl::CivilDay date;
+  std::string first_run_id;
+  std::optional<int64_t> first_rows;
+  std::string first_digest;
+  std::string mark;  // status of the watermark; "": no row
+  std::string run_id;
+  std::string run_status;
+  bool live = false;
+  std::optional<int64_t> rows;
+  std::string digest;
+  std::string message;
 };
 
 struct OperatorWatermark {

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/backfill.h"
 #include "scheduler/core/job_timeline.h"
 #include "scheduler/core/run.h"
 
@@ -52,6 +53,7 @@ struct JobRow {
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<ActiveRun> runs;
+  std::vector<OpenBackfill> backfills;  // those RUNNING or PAUSED, by age
   std::map<int, Epoch> shards;        // owned now, with their epochs
   std::set<std::string> open_alerts;  // dedup_keys of those that nothing has resolved
 };
@@ -82,6 +84,8 @@ struct LedgerEntry {
   std::string run_id;
   std::string reopened_on;  // YYYY-MM-DD or ""
   int reopened = 0;
+  bool fingerprint = false;  // its run reported rows or a digest
+  bool drill = false;        // a drill deleted its DONE, and nothing settled it since
 };
 struct LedgerResult {
   uint64_t query_id = 0;
@@ -149,7 +153,8 @@ struct WatermarkWrite {
 
 struct CursorWrite {
   int64_t job_id = 0;
-  absl::Time last_fire;  // never moves back
+  absl::Time last_fire;  // never moves back …
+  bool reset = false;    // … but by a person's word
 };
 
 struct SkippedRange {
@@ -188,6 +193,20 @@ struct AlertRaise {
 // Resolves every open alert whose dedup_key begins with `prefix`.
 struct AlertResolve {
   std::string prefix;
+};
+
+// Makes the backfill, or moves the state of one that has not ended.
+struct BackfillWrite {
+  Backfill row;
+};
+
+// Deletes the DONE watermarks of `dates`, and remembers what their runs had found.
+struct DrillWrite {
+  std::string drill_id;
+  int64_t job_id = 0;
+  std::string actor;
+  std::vector<absl::CivilDay> dates;
+  absl::Time started_at;
 };
 
 struct CommandDone {
@@ -252,13 +271,16 @@ struct Flush {
   std::vector<AlertRaise> alerts;
   std::vector<AlertResolve> resolves;
   std::vector<Audit> audits;
+  std::vector<BackfillWrite> backfills;
+  std::vector<DrillWrite> drills;
   std::vector<CommandDone> commands;
 
   bool empty() const {
     return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
            updates.empty() && attempts.empty() && watermarks.empty() && cursors.empty() &&
            skipped.empty() && jobs.empty() && executors.empty() && alerts.empty() &&
-           resolves.empty() && audits.empty() && commands.empty();
+           resolves.empty() && audits.empty() && backfills.empty() && drills.empty() &&
+           commands.empty();
   }
 };
 

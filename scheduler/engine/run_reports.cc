@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/backfills.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
@@ -249,6 +250,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
   alerts::RunOver(s_, run.row);
+  s_.backfill_part->OnClosing(run.row, verdict.status, verdict.reason);
   if (verdict.status == RunStatus::kFailed) {
     alerts::RunFailed(s_, close.run, verdict.reason, !run.row.rerun_of.empty());
   }

@@ -34,6 +34,8 @@ ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_
   row.rerun_of = request.rerun_of;
   row.wanted_executor = request.wanted_executor;
   row.params = request.params;
+  row.backfill_id = request.backfill_id;
+  row.tag = request.tag;
   row.created_at = now;
   return row;
 }

@@ -22,6 +22,8 @@ struct RunRequest {
   std::string rerun_of;
   std::string wanted_executor;
   std::string params;  // JSON object, "" none
+  std::string backfill_id;
+  std::string tag;  // "drill" or ""
 };
 
 // Part of the engine; works on State and nothing else. Not thread-safe.

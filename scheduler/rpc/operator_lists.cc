@@ -80,6 +80,8 @@ void RunToProto(const OperatorRun& run, v1::Run* out) {
   out->set_rerun_of(run.rerun_of);
   out->set_requested_by(run.requested_by);
   out->set_requested_reason(run.reason);
+  out->set_backfill_id(run.backfill_id);
+  out->set_tag(run.tag);
   out->set_job_version(run.job_version);
   out->mutable_epoch()->set_timeline(run.epoch_timeline);
   out->mutable_epoch()->set_number(run.epoch);

@@ -27,6 +27,8 @@ FlushUnit UnitOf(const ExecutorState& e) { return Other("executor", e.executor_i
 FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
 FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
 FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
+FlushUnit UnitOf(const BackfillWrite& b) { return OfJob(b.row.job_id); }
+FlushUnit UnitOf(const DrillWrite& d) { return OfJob(d.job_id); }
 FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
 
 // Calls `visit` with each list's member pointer: the one place that names them all.
@@ -46,6 +48,8 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::alerts);
   visit(&Flush::resolves);
   visit(&Flush::audits);
+  visit(&Flush::backfills);
+  visit(&Flush::drills);
   visit(&Flush::commands);
 }
 

@@ -125,6 +125,7 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_RETURN_IF_ERROR(RegisterExecutors(transaction, flush, result));
   TM_RETURN_IF_ERROR(WriteRuns(transaction, flush, result));
   TM_RETURN_IF_ERROR(WriteJobs(transaction, flush));
+  TM_RETURN_IF_ERROR(WriteBackfills(transaction, flush));
   TM_RETURN_IF_ERROR(WriteExecutorStates(transaction, flush));
   TM_RETURN_IF_ERROR(WriteAlerts(transaction, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));

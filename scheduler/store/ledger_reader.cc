@@ -61,6 +61,8 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
     entry.run_id = rows.Text(i, 4);
     entry.reopened_on = rows.Text(i, 5);
     entry.reopened = static_cast<int>(rows.Int(i, 6));
+    entry.fingerprint = rows.Bool(i, 7);
+    entry.drill = rows.Bool(i, 8);
   }
   std::vector<LedgerResult> results;
   for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries));

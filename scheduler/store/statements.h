@@ -49,6 +49,8 @@ extern const std::string_view
 extern const std::string_view kLoadCalendars;
 extern const std::string_view kOpenAlerts;    // → dedup_key
 extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
+extern const std::string_view kLoadBackfills;  // $1 shards → columns of one that has not ended
+extern const std::string_view kLoadTried;      // $1 backfill ids → backfill, date, status, ended
 extern const std::string_view kLedger;        // $1 job ids, $2 dates
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
 extern const std::string_view kStillOpen;     // $1 command ids
@@ -70,6 +72,7 @@ extern const std::string_view kAddAttempts;
 extern const std::string_view kWriteWatermarks;
 extern const std::string_view kDeleteWatermarks;
 extern const std::string_view kWriteCursors;
+extern const std::string_view kResetCursor;  // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;
 extern const std::string_view kUpdateJobs;
 extern const std::string_view kArchiveWatermarks;
@@ -77,6 +80,8 @@ extern const std::string_view kUpdateExecutors;
 extern const std::string_view kRaiseAlerts;
 extern const std::string_view kResolveAlerts;
 extern const std::string_view kAddAudits;
+extern const std::string_view kWriteBackfills;
+extern const std::string_view kStartDrill;   // $1 drill, $2 job, $3 dates, $4 actor, $5 time
 extern const std::string_view kFinishCommands;  // … $4 jobs left out
 extern const std::string_view kNamesOfJobs;
 

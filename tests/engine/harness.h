@@ -63,6 +63,8 @@ struct MemoryStore {
   std::vector<AlertRaise> all_alerts;
   std::vector<Audit> audits;
   std::map<std::string, CommandDone> commands;
+  std::map<std::string, Backfill> backfills;  // by id
+  std::vector<DrillWrite> drills;
 
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;
@@ -75,6 +77,8 @@ struct MemoryStore {
   void Open(const RunOpen& open, FlushResult& result);
   ExecutorRegistered Register(const ExecutorRegister& row);
   void UpdateJob(const JobUpdate& update);
+  void LoadBackfills(Snapshot& snapshot) const;
+  bool InDrill(int64_t job_id, absl::CivilDay date) const;
 };
 
 class EngineHarness {
