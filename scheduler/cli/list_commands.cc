@@ -46,7 +46,10 @@ int ListWatermarks(Cli& cli, const WatermarkOptions& options) {
   Table table({"BIZ DATE", "STATUS", "DUE AT", "FINISHED", "ROWS", "DIGEST", "RUN", "NOTE"});
   for (const v1::Watermark& w : response.watermarks()) {
     std::string note = w.note();
-    if (!w.blocked_by().empty()) note = "behind " + w.blocked_by();
+    if (!w.blocked_by().empty()) {
+      note = "behind " + w.blocked_by();
+      if (w.has_blocked_since()) note += " since " + TimeText(w.blocked_since());
+    }
     table.Add({w.biz_date(), w.status(), TimeText(w.fire_time()),
                w.has_finished_at() ? TimeText(w.finished_at()) : "-",
                w.has_result_rows() ? std::to_string(w.result_rows()) : "-",

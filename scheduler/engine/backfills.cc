@@ -251,6 +251,13 @@ bool Backfills::Running(const JobState& job) const {
   });
 }
 
+void Backfills::AddDates(const JobState& job, std::vector<absl::CivilDay>& dates) const {
+  for (const OpenBackfill& open : job.backfills) {
+    if (open.row.state != BackfillState::kRunning) continue;
+    dates.insert(dates.end(), open.row.dates.begin(), open.row.dates.end());
+  }
+}
+
 std::string Backfills::WhoWants(const JobState& job, const LedgerEntry& entry) const {
   for (const OpenBackfill& open : job.backfills) {
     if (open.row.state != BackfillState::kRunning) continue;

@@ -28,6 +28,8 @@ class Backfills {
   // ---- for the planner
 
   bool Running(const JobState& job) const;
+  // Adds the dates that running ones may want.
+  void AddDates(const JobState& job, std::vector<absl::CivilDay>& dates) const;
   // The backfill that wants the date, which is not live, as the ledger has it; "": none.
   std::string WhoWants(const JobState& job, const LedgerEntry& entry) const;
   std::vector<BackfillPace> Paces(const JobState& job) const;

@@ -49,6 +49,7 @@ void Commands::Refuse(const Command& command, absl::StatusCode code, const std::
 void Commands::JobChanged(const Command& command) {
   if (command.job.has_value() && !command.job->deleted) {
     JobState& job = s_.job_part->Take(*command.job);
+    job.row.due_until.reset();  // other dates may be due now: all are noted anew
     if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);

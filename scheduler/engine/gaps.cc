@@ -13,8 +13,15 @@
 
 namespace tidemark {
 
-void Gaps::Evaluate(JobState& job, TriggerPoint point) {
-  if (!job.dated() || !job.opens() || s_.holding) return;
+void Gaps::Evaluate(JobState& job, TriggerPoint point) { Look(job, point, /*whole=*/false); }
+
+void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
+  if (!job.dated() || s_.holding) return;
+  if (!job.opens()) {
+    // What comes due meanwhile is noted all the same.
+    if (job.row.ledger_from.has_value()) NoteDue(job, *job.row.ledger_from, false);
+    return;
+  }
   if (job.asking || job.writes > 0) {
     job.ask_again = std::max(job.ask_again.value_or(point), point);
     return;
@@ -24,14 +31,39 @@ void Gaps::Evaluate(JobState& job, TriggerPoint point) {
     job.ask_again = point;
     return;
   }
-  std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(first, s_.now.lo)) dates.push_back(due.biz_date);
-  if (dates.empty()) return;
+  std::vector<absl::CivilDay> dates = NoteDue(job, first, whole);
+  if (!job.row.due_until.has_value()) return;  // nothing was ever due
   // A backfill may want settled dates, too.
-  Ask(job, std::move(dates), /*all=*/s_.backfill_part->Running(job),
+  s_.backfill_part->AddDates(job, dates);
+  Ask(
+      job, std::move(dates), /*all=*/s_.backfill_part->Running(job),
       [this, id = job.row.job_id, point](const LedgerResult& result) {
         if (JobState* again = s_.FindJob(id)) Apply(*again, point, result);
-      });
+      },
+      /*noted=*/true);
+}
+
+std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, bool whole) {
+  DueNote note;
+  note.job_id = job.row.job_id;
+  note.anew = whole || !job.row.due_until.has_value();
+  std::vector<absl::CivilDay> dates;
+  const absl::CivilDay from = note.anew ? first : std::max(first, *job.row.due_until + 1);
+  for (const Occurrence& due : job.timeline.Due(from, s_.now.lo)) {
+    note.dates.emplace_back(due.biz_date, due.fire_time);
+    dates.push_back(due.biz_date);
+  }
+  if (!dates.empty()) {
+    job.row.due_until = dates.back();
+    job.noting.insert(dates.begin(), dates.end());
+    s_.flush.notes.push_back(std::move(note));
+    s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {
+      JobState* job = s_.FindJob(id);
+      if (job == nullptr) return;
+      for (const absl::CivilDay date : dates) job->noting.erase(date);
+    });
+  }
+  return {job.noting.begin(), job.noting.end()};
 }
 
 absl::CivilDay Gaps::Launch(JobState& job) {
@@ -111,13 +143,14 @@ void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
 }
 
 void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
-               std::function<void(const LedgerResult&)> then) {
+               std::function<void(const LedgerResult&)> then, bool noted) {
   job.asking = true;
   LedgerQuery query;
   query.query_id = s_.next_query++;
   query.job_id = job.row.job_id;
   query.dates = std::move(dates);
   query.all = all;
+  query.noted = noted;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
   s_.out.queries.push_back(std::move(query));
 }
@@ -240,7 +273,8 @@ void Gaps::Scan() {
   for (auto& [id, job] : s_.jobs) {
     const size_t distance =
         (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
-    if (job.late || distance < share) Evaluate(job, TriggerPoint::kScan);
+    // In its turn a job is looked at as a whole, whatever was noted of it.
+    if (job.late || distance < share) Look(job, TriggerPoint::kScan, distance < share);
     s_.job_part->WatchCursor(job);
     ++index;
   }

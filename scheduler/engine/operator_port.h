@@ -90,8 +90,8 @@ class OperatorPort {
   // ---- backfills and drills
 
   // Newest first.
-  virtual absl::StatusOr<std::vector<OperatorBackfill>> ListBackfills(
-      std::optional<int64_t> job_id, int limit) = 0;
+  virtual absl::StatusOr<std::vector<OperatorBackfill>> ListBackfills(std::optional<int64_t> job_id,
+                                                                      int limit) = 0;
   virtual absl::StatusOr<std::optional<OperatorBackfill>> FindBackfill(
       const std::string& backfill_id) = 0;
   // Of the job's last completed runs, at most `limit`.

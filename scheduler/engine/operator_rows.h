@@ -228,6 +228,7 @@ struct OperatorWatermark {
 struct LedgerRows {
   std::map<absl::CivilDay, OperatorWatermark> watermarks;
   std::map<absl::CivilDay, std::string> live;  // run_id by date
+  std::map<absl::CivilDay, absl::Time> live_since;
   absl::Time now;                              // of the database
 };
 

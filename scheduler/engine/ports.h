@@ -36,6 +36,7 @@ struct JobRow {
   bool deleted = false;
   std::string error;
   std::optional<absl::CivilDay> ledger_from;
+  std::optional<absl::CivilDay> due_until;  // last due date noted; unset: noted anew
   absl::Time created_at;
   std::optional<absl::Time> cursor;  // interval jobs: last fire dealt with
   struct Version {
@@ -76,6 +77,7 @@ struct LedgerQuery {
   int64_t job_id = 0;
   std::vector<absl::CivilDay> dates;
   bool all = false;
+  bool noted = false;  // also every due date noted before (DueNote) that is not settled
 };
 struct LedgerEntry {
   absl::CivilDay date;
@@ -149,6 +151,13 @@ struct WatermarkWrite {
   std::string note;
   std::string actor;
   bool only_if_unsettled = true;  // leaves DONE, WAIVED, EXPIRED alone
+};
+
+// Dates that came due, noted for good: what of them is not settled the store knows from then on.
+struct DueNote {
+  int64_t job_id = 0;
+  std::vector<std::pair<absl::CivilDay, absl::Time>> dates;  // ascending, with their fire times
+  bool anew = false;                                         // replaces all that was noted before
 };
 
 struct CursorWrite {
@@ -264,6 +273,7 @@ struct Flush {
   std::vector<RunUpdate> updates;
   std::vector<AttemptEnd> attempts;
   std::vector<WatermarkWrite> watermarks;
+  std::vector<DueNote> notes;
   std::vector<CursorWrite> cursors;
   std::vector<SkippedRange> skipped;
   std::vector<JobUpdate> jobs;
@@ -277,10 +287,10 @@ struct Flush {
 
   bool empty() const {
     return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
-           updates.empty() && attempts.empty() && watermarks.empty() && cursors.empty() &&
-           skipped.empty() && jobs.empty() && executors.empty() && alerts.empty() &&
-           resolves.empty() && audits.empty() && backfills.empty() && drills.empty() &&
-           commands.empty();
+           updates.empty() && attempts.empty() && watermarks.empty() && notes.empty() &&
+           cursors.empty() && skipped.empty() && jobs.empty() && executors.empty() &&
+           alerts.empty() && resolves.empty() && audits.empty() && backfills.empty() &&
+           drills.empty() && commands.empty();
   }
 };
 

@@ -56,6 +56,7 @@ struct JobState {
   int writes = 0;                       // watermark changes that are pending or in flight
   uint64_t changes = 0;                 // watermark changes committed so far
   std::vector<OpenBackfill> backfills;  // oldest first
+  std::set<absl::CivilDay> noting;      // due dates whose note is not committed yet
   bool late = false;                    // had unsettled dates when last looked at
   std::string told_blocked;             // alert keys already raised in this term
   std::string told_held;

@@ -20,6 +20,7 @@ FlushUnit UnitOf(const RunOpen& o) { return OfJob(o.run.occurrence.job_id); }
 FlushUnit UnitOf(const RunUpdate& u) { return OfJob(u.run.occurrence.job_id); }
 FlushUnit UnitOf(const AttemptEnd& a) { return OfJob(a.job_id); }
 FlushUnit UnitOf(const WatermarkWrite& w) { return OfJob(w.job_id); }
+FlushUnit UnitOf(const DueNote& n) { return OfJob(n.job_id); }
 FlushUnit UnitOf(const CursorWrite& c) { return OfJob(c.job_id); }
 FlushUnit UnitOf(const SkippedRange& s) { return OfJob(s.job_id); }
 FlushUnit UnitOf(const JobUpdate& j) { return OfJob(j.job_id); }
@@ -41,6 +42,7 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::updates);
   visit(&Flush::attempts);
   visit(&Flush::watermarks);
+  visit(&Flush::notes);
   visit(&Flush::cursors);
   visit(&Flush::skipped);
   visit(&Flush::jobs);

@@ -26,12 +26,13 @@ LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
   LedgerResult result;
   result.query_id = query.query_id;
   result.job_id = query.job_id;
-  for (const absl::CivilDay date :
-       std::set<absl::CivilDay>(query.dates.begin(), query.dates.end())) {
-    const auto it = entries.find({query.job_id, date});
-    if (it == entries.end()) continue;
-    if (query.all || !IsSettled(it->second.status, it->second.reason))
-      result.entries.push_back(it->second);
+  const std::set<absl::CivilDay> asked(query.dates.begin(), query.dates.end());
+  auto it = entries.lower_bound({query.job_id, absl::CivilDay::min()});
+  for (; it != entries.end() && it->first.first == query.job_id; ++it) {
+    const bool settled = IsSettled(it->second.status, it->second.reason);
+    const bool wanted =
+        asked.count(it->first.second) > 0 ? query.all || !settled : query.noted && !settled;
+    if (wanted) result.entries.push_back(it->second);
   }
   return result;
 }
@@ -42,7 +43,9 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
                                                      const std::vector<LedgerQuery>& queries) {
   SqlArray jobs;
   SqlArray dates;
+  SqlArray noted;
   for (const LedgerQuery& query : queries) {
+    if (query.noted) noted.Add(ToParam(query.job_id));
     for (const absl::CivilDay date : query.dates) {
       jobs.Add(ToParam(query.job_id));
       dates.Add(ToParam(date));
@@ -50,7 +53,8 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
   }
   TM_ASSIGN_OR_RETURN(
       const SqlRows rows,
-      connection.RunOne(sql::kLedger, {std::move(jobs).Take(), std::move(dates).Take()}));
+      connection.RunOne(sql::kLedger, {std::move(jobs).Take(), std::move(dates).Take(),
+                                       std::move(noted).Take()}));
   Entries entries;
   for (int i = 0; i < rows.size(); ++i) {
     const absl::CivilDay date = rows.OptDate(i, 1).value_or(absl::CivilDay());

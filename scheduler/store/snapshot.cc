@@ -32,6 +32,7 @@ JobRow ReadJob(const SqlRows& rows, int i) {
   job.ledger_from = rows.OptDate(i, 10);
   job.created_at = rows.Time(i, 11);
   job.cursor = rows.OptTime(i, 12);
+  job.due_until = rows.OptDate(i, 13);
   return job;
 }
 

@@ -51,7 +51,8 @@ extern const std::string_view kOpenAlerts;    // → dedup_key
 extern const std::string_view kLoadRuns;      // $1 shards → columns of a run
 extern const std::string_view kLoadBackfills;  // $1 shards → columns of one that has not ended
 extern const std::string_view kLoadTried;      // $1 backfill ids → backfill, date, status, ended
-extern const std::string_view kLedger;        // $1 job ids, $2 dates
+// $1 job ids, $2 dates; $3 jobs of which every date noted and not settled is read, too
+extern const std::string_view kLedger;
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
 extern const std::string_view kStillOpen;     // $1 command ids
 
@@ -71,6 +72,9 @@ extern const std::string_view kUpdateRuns;
 extern const std::string_view kAddAttempts;
 extern const std::string_view kWriteWatermarks;
 extern const std::string_view kDeleteWatermarks;
+extern const std::string_view kForgetDue;  // $1 job, $2 dates that stay
+extern const std::string_view kNoteDue;    // $1 job ids, $2 dates, $3 fire times
+extern const std::string_view kDueUntil;   // $1 job ids, $2 dates
 extern const std::string_view kWriteCursors;
 extern const std::string_view kResetCursor;  // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;

@@ -232,6 +232,26 @@ USING unnest($1::bigint[], $2::date[], $3::boolean[]) AS i (job_id, biz_date, on
 WHERE w.job_id = i.job_id AND w.biz_date = i.biz_date
   AND (NOT i.only_if_unsettled OR w.status NOT IN ('DONE', 'WAIVED', 'EXPIRED')))sql";
 
+const std::string_view kForgetDue =
+    "DELETE FROM due_date WHERE job_id = $1::bigint AND biz_date <> ALL ($2::date[])";
+
+const std::string_view kNoteDue = R"sql(
+INSERT INTO due_date AS d (job_id, biz_date, fire_time, settled)
+SELECT i.job_id, i.biz_date, i.fire_time,
+       EXISTS (SELECT 1 FROM job_watermark w
+               WHERE w.job_id = i.job_id AND w.biz_date = i.biz_date
+                 AND tidemark_settles(w.status, w.reason))
+FROM unnest($1::bigint[], $2::date[], $3::timestamptz[]) AS i (job_id, biz_date, fire_time)
+ORDER BY i.job_id, i.biz_date
+ON CONFLICT (job_id, biz_date) DO UPDATE
+  SET fire_time = EXCLUDED.fire_time, settled = EXCLUDED.settled
+  WHERE d.fire_time <> EXCLUDED.fire_time OR d.settled <> EXCLUDED.settled)sql";
+
+const std::string_view kDueUntil = R"sql(
+UPDATE job j SET due_until = i.due_until
+FROM unnest($1::bigint[], $2::date[]) AS i (job_id, due_until)
+WHERE j.job_id = i.job_id AND j.due_until IS DISTINCT FROM i.due_until)sql";
+
 const std::string_view kWriteCursors = R"sql(
 INSERT INTO job_cursor AS c (job_id, last_fire)
 SELECT i.job_id, i.last_fire

@@ -134,7 +134,7 @@ const std::string_view kEnsurePartitions = "SELECT tidemark_ensure_partitions()"
 
 const std::string_view kLoadJobs = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL AND j.job_id > $2::bigint
 ORDER BY j.job_id
@@ -142,7 +142,7 @@ LIMIT $3::bigint)sql";
 
 const std::string_view kLoadJobsById = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.job_id = ANY ($1::bigint[])
 ORDER BY j.job_id)sql";
@@ -196,8 +196,12 @@ SELECT i.job_id, i.biz_date, w.status, w.reason, w.run_id, w.reopened_on, w.reop
                      AND NOT EXISTS (SELECT 1 FROM run_history h
                                      WHERE h.job_id = d.job_id AND h.biz_date = d.biz_date
                                        AND h.status = 'COMPLETED' AND h.created_at >= d.started_at))
-FROM (SELECT DISTINCT q.job_id, q.biz_date
-      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)) i
+FROM (SELECT q.job_id, q.biz_date
+      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)
+      UNION
+      SELECT d.job_id, d.biz_date
+      FROM due_date d
+      WHERE NOT d.settled AND d.job_id = ANY ($3::bigint[])) i
 LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 ORDER BY i.job_id, i.biz_date)sql";
 

@@ -65,6 +65,7 @@ struct MemoryStore {
   std::map<std::string, CommandDone> commands;
   std::map<std::string, Backfill> backfills;  // by id
   std::vector<DrillWrite> drills;
+  std::map<int64_t, std::set<absl::CivilDay>> due;  // as noted
 
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;

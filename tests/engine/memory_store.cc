@@ -37,6 +37,11 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     mark.actor = write.actor;
     mark.at = now;
   }
+  for (const DueNote& note : flush.notes) {
+    if (note.anew) due[note.job_id].clear();
+    for (const auto& [date, fire_time] : note.dates) due[note.job_id].insert(date);
+    jobs[note.job_id].due_until = note.dates.back().first;
+  }
   for (const CursorWrite& write : flush.cursors) {
     std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;
     cursor =
@@ -155,7 +160,12 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
   LedgerResult result;
   result.query_id = query.query_id;
   result.job_id = query.job_id;
-  for (const absl::CivilDay date : query.dates) {
+  const std::set<absl::CivilDay> asked(query.dates.begin(), query.dates.end());
+  std::set<absl::CivilDay> dates = asked;
+  if (const auto noted = due.find(query.job_id); query.noted && noted != due.end()) {
+    dates.insert(noted->second.begin(), noted->second.end());
+  }
+  for (const absl::CivilDay date : dates) {
     LedgerEntry entry;
     entry.date = date;
     const auto it = watermarks.find({query.job_id, date});
@@ -170,7 +180,7 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
     }
     entry.drill = entry.status != "DONE" && InDrill(query.job_id, date);
     const bool settled = IsSettled(entry.status, entry.reason);
-    if (query.all || !settled) result.entries.push_back(entry);
+    if ((query.all && asked.contains(date)) || !settled) result.entries.push_back(entry);
   }
   return result;
 }
