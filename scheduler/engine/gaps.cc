@@ -273,8 +273,11 @@ void Gaps::Scan() {
   for (auto& [id, job] : s_.jobs) {
     const size_t distance =
         (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
-    // In its turn a job is looked at as a whole, whatever was noted of it.
-    if (job.late || distance < share) Look(job, TriggerPoint::kScan, distance < share);
+    // Once an hour a job is looked at as a whole, whatever was noted of it.
+    if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
+    const bool whole = distance < share && s_.now.mono - *job.whole_at >= absl::Hours(1);
+    if (whole) job.whole_at = s_.now.mono;
+    if (job.late || distance < share) Look(job, TriggerPoint::kScan, whole);
     s_.job_part->WatchCursor(job);
     ++index;
   }

@@ -53,12 +53,13 @@ struct JobState {
   std::optional<TriggerPoint> ask_again;
   // Orders that wait for that; called with null when the job is forgotten.
   std::deque<std::function<void(JobState*)>> when_quiet;
-  int writes = 0;                       // watermark changes that are pending or in flight
-  uint64_t changes = 0;                 // watermark changes committed so far
-  std::vector<OpenBackfill> backfills;  // oldest first
-  std::set<absl::CivilDay> noting;      // due dates whose note is not committed yet
-  bool late = false;                    // had unsettled dates when last looked at
-  std::string told_blocked;             // alert keys already raised in this term
+  int writes = 0;                          // watermark changes that are pending or in flight
+  uint64_t changes = 0;                    // watermark changes committed so far
+  std::vector<OpenBackfill> backfills;     // oldest first
+  std::set<absl::CivilDay> noting;         // due dates whose note is not committed yet
+  std::optional<absl::Duration> whole_at;  // last look at all of its dates
+  bool late = false;                       // had unsettled dates when last looked at
+  std::string told_blocked;                // alert keys already raised in this term
   std::string told_held;
   bool told_calendar = false;
   bool told_cursor = false;
