@@ -211,6 +211,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddListCommands(app, cli);
   AddExecutorCommands(app, cli);
   AddCalendarCommands(app, cli);
+  AddBackfillCommands(app, cli);
   AddCronCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -1,5 +1,6 @@
 #include "scheduler/rpc/operator_service.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "common/log.h"
@@ -89,6 +90,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       lists_(store),
       verify_(store),
       logs_(store),
+      backfills_(store, clock, random),
       waiter_(store, clock),
       workers_(options.workers, options.queue) {}
 
@@ -303,6 +305,95 @@ grpc::ServerUnaryReactor* OperatorService::UnwaiveDates(grpc::CallbackServerCont
   return Order(
       context, [=, this] { return dates_.Unwaive(WithActor(*request)); },
       [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
+}
+
+// ---------------------------------------------------------------- backfills and drills
+
+grpc::ServerUnaryReactor* OperatorService::CreateBackfill(grpc::CallbackServerContext* context,
+                                                          const v1::CreateBackfillRequest* request,
+                                                          v1::CreateBackfillResponse* response) {
+  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
+    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.Create(WithActor(*request), response));
+    response->set_backfill_id(state.command_id);
+    return state;
+  };
+  return Order(context, record, [=](const CommandState* state, bool) {
+    response->set_queued(state == nullptr);
+    response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
+    if (state == nullptr || request->dry_run()) return;
+    response->set_date_count(static_cast<uint32_t>(std::atoi(Field(*state, "dates").c_str())));
+  });
+}
+
+grpc::ServerUnaryReactor* OperatorService::ListBackfills(grpc::CallbackServerContext* context,
+                                                         const v1::ListBackfillsRequest* request,
+                                                         v1::ListBackfillsResponse* response) {
+  return Answer(context, [=, this] { return backfills_.List(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::GetBackfill(grpc::CallbackServerContext* context,
+                                                       const v1::GetBackfillRequest* request,
+                                                       v1::Backfill* response) {
+  return Answer(context, [=, this] { return backfills_.Get(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::MoveBackfill(grpc::CallbackServerContext* context,
+                                                        const char* kind,
+                                                        const v1::BackfillOrderRequest* request,
+                                                        v1::OrderResponse* response) {
+  return Order(
+      context, [=, this] { return backfills_.Move(kind, WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillOrder(state, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::PauseBackfill(grpc::CallbackServerContext* context,
+                                                         const v1::BackfillOrderRequest* request,
+                                                         v1::OrderResponse* response) {
+  return MoveBackfill(context, "backfill_pause", request, response);
+}
+
+grpc::ServerUnaryReactor* OperatorService::ResumeBackfill(grpc::CallbackServerContext* context,
+                                                          const v1::BackfillOrderRequest* request,
+                                                          v1::OrderResponse* response) {
+  return MoveBackfill(context, "backfill_resume", request, response);
+}
+
+grpc::ServerUnaryReactor* OperatorService::CancelBackfill(grpc::CallbackServerContext* context,
+                                                          const v1::BackfillOrderRequest* request,
+                                                          v1::OrderResponse* response) {
+  return MoveBackfill(context, "backfill_cancel", request, response);
+}
+
+grpc::ServerUnaryReactor* OperatorService::DrillJob(grpc::CallbackServerContext* context,
+                                                    const v1::DrillJobRequest* request,
+                                                    v1::DrillJobResponse* response) {
+  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
+    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.StartDrill(WithActor(*request)));
+    response->set_drill_id(state.command_id);
+    return state;
+  };
+  return Order(context, record, [=](const CommandState* state, bool) {
+    response->set_queued(state == nullptr);
+    if (state == nullptr) return;
+    const std::string dates = Field(*state, "dates");
+    for (size_t at = 0; at + 10 <= dates.size(); at += 11) {
+      response->add_dates(dates.substr(at, 10));
+    }
+  });
+}
+
+grpc::ServerUnaryReactor* OperatorService::GetDrill(grpc::CallbackServerContext* context,
+                                                    const v1::GetDrillRequest* request,
+                                                    v1::Drill* response) {
+  return Answer(context, [=, this] { return backfills_.GetDrill(*request, response); });
+}
+
+grpc::ServerUnaryReactor* OperatorService::ResetCursor(grpc::CallbackServerContext* context,
+                                                       const v1::ResetCursorRequest* request,
+                                                       v1::OrderResponse* response) {
+  return Order(
+      context, [=, this] { return backfills_.ResetCursor(WithActor(*request)); },
+      [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
 // ---------------------------------------------------------------- listings

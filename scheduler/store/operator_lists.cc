@@ -11,7 +11,7 @@ constexpr std::string_view kWatermarks =
     "FROM job_watermark WHERE job_id = $1";
 
 constexpr std::string_view kLiveDates =
-    "SELECT biz_date, run_id FROM active_run WHERE job_id = $1 AND kind = 'D'";
+    "SELECT biz_date, run_id, created_at FROM active_run WHERE job_id = $1 AND kind = 'D'";
 
 constexpr std::string_view kExecutors =
     "SELECT executor_id, app, namespace, registration, incarnation, host, version, state, "
@@ -95,6 +95,7 @@ absl::StatusOr<LedgerRows> OperatorStore::Ledger(int64_t job_id) {
         TM_ASSIGN_OR_RETURN(const SqlRows live, tx.Run(kLiveDates, {ToParam(job_id)}));
         for (int i = 0; i < live.size(); ++i) {
           ledger.live[live.OptDate(i, 0).value_or(absl::CivilDay())] = live.Text(i, 1);
+          ledger.live_since[live.OptDate(i, 0).value_or(absl::CivilDay())] = live.Time(i, 2);
         }
         TM_ASSIGN_OR_RETURN(const SqlRows now, tx.Run("SELECT tidemark_now()"));
         ledger.now = now.Time(0, 0);
