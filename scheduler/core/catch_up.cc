@@ -59,7 +59,8 @@ void PlanStrictBackfill(const CatchUpInput& input, const UnsettledDate* head, Ca
   const UnsettledDate& next = wanted.front();
   const bool behind = head != nullptr && head->backfill.empty() && !IsRedo(input, next) &&
                       head->occurrence.biz_date < next.occurrence.biz_date;
-  if (!behind) plan.open.push_back(OpenFor(next));
+  // Passing one that waits for another job would break the order.
+  if (!behind && !next.waits_for.has_value()) plan.open.push_back(OpenFor(next));
 }
 
 void PlanStrict(const CatchUpInput& input, const std::vector<UnsettledDate>& dates,
@@ -93,7 +94,7 @@ void PlanIndependent(const CatchUpInput& input, const std::vector<UnsettledDate>
     int free = std::min(slots, pace.parallel - pace.live);
     for (const UnsettledDate& date : wanted) {
       if (free <= 0) break;
-      if (date.backfill != pace.backfill_id) continue;
+      if (date.backfill != pace.backfill_id || date.waits_for.has_value()) continue;
       plan.open.push_back(OpenFor(date));
       --free;
       --slots;

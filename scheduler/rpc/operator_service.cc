@@ -6,11 +6,10 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "scheduler/rpc/order_answers.h"
 
 namespace tidemark {
 namespace {
-
-constexpr size_t kMaxActor = 128;
 
 // Codes of the store that mean nothing to an operator become the ones that operator.proto lists.
 grpc::Status ToGrpc(const absl::Status& status) {
@@ -39,28 +38,6 @@ grpc::Status ToGrpc(const absl::Status& status) {
       LogError("operator request failed", {{"error", message}});
       return {grpc::StatusCode::INTERNAL, message};
   }
-}
-
-// Who orders it; an empty or unusable name is said to be unknown.
-template <typename Request>
-Request WithActor(const Request& request) {
-  Request copy = request;
-  copy.set_actor(CleanText(request.actor().empty() ? "unknown" : request.actor(), kMaxActor));
-  return copy;
-}
-
-std::string Field(const CommandState& state, const char* name) {
-  const auto found = state.result.find(name);
-  return found == state.result.end() ? "" : found->second;
-}
-
-constexpr const char* kQueued =
-    "recorded; the owner of the job has not answered yet and will still carry it out (tidemark "
-    "cluster status shows the owners)";
-
-void FillOrder(const CommandState* state, v1::OrderResponse* response) {
-  response->set_queued(state == nullptr);
-  response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
 }
 
 void FillTrigger(const CommandState* state, bool existing, v1::TriggerJobResponse* response) {
@@ -305,95 +282,6 @@ grpc::ServerUnaryReactor* OperatorService::UnwaiveDates(grpc::CallbackServerCont
   return Order(
       context, [=, this] { return dates_.Unwaive(WithActor(*request)); },
       [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
-}
-
-// ---------------------------------------------------------------- backfills and drills
-
-grpc::ServerUnaryReactor* OperatorService::CreateBackfill(grpc::CallbackServerContext* context,
-                                                          const v1::CreateBackfillRequest* request,
-                                                          v1::CreateBackfillResponse* response) {
-  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
-    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.Create(WithActor(*request), response));
-    response->set_backfill_id(state.command_id);
-    return state;
-  };
-  return Order(context, record, [=](const CommandState* state, bool) {
-    response->set_queued(state == nullptr);
-    response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
-    if (state == nullptr || request->dry_run()) return;
-    response->set_date_count(static_cast<uint32_t>(std::atoi(Field(*state, "dates").c_str())));
-  });
-}
-
-grpc::ServerUnaryReactor* OperatorService::ListBackfills(grpc::CallbackServerContext* context,
-                                                         const v1::ListBackfillsRequest* request,
-                                                         v1::ListBackfillsResponse* response) {
-  return Answer(context, [=, this] { return backfills_.List(*request, response); });
-}
-
-grpc::ServerUnaryReactor* OperatorService::GetBackfill(grpc::CallbackServerContext* context,
-                                                       const v1::GetBackfillRequest* request,
-                                                       v1::Backfill* response) {
-  return Answer(context, [=, this] { return backfills_.Get(*request, response); });
-}
-
-grpc::ServerUnaryReactor* OperatorService::MoveBackfill(grpc::CallbackServerContext* context,
-                                                        const char* kind,
-                                                        const v1::BackfillOrderRequest* request,
-                                                        v1::OrderResponse* response) {
-  return Order(
-      context, [=, this] { return backfills_.Move(kind, WithActor(*request)); },
-      [=](const CommandState* state, bool) { FillOrder(state, response); });
-}
-
-grpc::ServerUnaryReactor* OperatorService::PauseBackfill(grpc::CallbackServerContext* context,
-                                                         const v1::BackfillOrderRequest* request,
-                                                         v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_pause", request, response);
-}
-
-grpc::ServerUnaryReactor* OperatorService::ResumeBackfill(grpc::CallbackServerContext* context,
-                                                          const v1::BackfillOrderRequest* request,
-                                                          v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_resume", request, response);
-}
-
-grpc::ServerUnaryReactor* OperatorService::CancelBackfill(grpc::CallbackServerContext* context,
-                                                          const v1::BackfillOrderRequest* request,
-                                                          v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_cancel", request, response);
-}
-
-grpc::ServerUnaryReactor* OperatorService::DrillJob(grpc::CallbackServerContext* context,
-                                                    const v1::DrillJobRequest* request,
-                                                    v1::DrillJobResponse* response) {
-  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
-    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.StartDrill(WithActor(*request)));
-    response->set_drill_id(state.command_id);
-    return state;
-  };
-  return Order(context, record, [=](const CommandState* state, bool) {
-    response->set_queued(state == nullptr);
-    if (state == nullptr) return;
-    const std::string dates = Field(*state, "dates");
-    for (size_t at = 0; at + 10 <= dates.size(); at += 11) {
-      response->add_dates(dates.substr(at, 10));
-    }
-  });
-}
-
-grpc::ServerUnaryReactor* OperatorService::GetDrill(grpc::CallbackServerContext* context,
-                                                    const v1::GetDrillRequest* request,
-                                                    v1::Drill* response) {
-  return Answer(context, [=, this] { return backfills_.GetDrill(*request, response); });
-}
-
-grpc::ServerUnaryReactor* OperatorService::ResetCursor(grpc::CallbackServerContext* context,
-                                                       const v1::ResetCursorRequest* request,
-                                                       v1::OrderResponse* response) {
-  return Order(
-      context, [=, this] { return backfills_.ResetCursor(WithActor(*request)); },
-      [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
 // ---------------------------------------------------------------- listings

@@ -47,9 +47,10 @@ class OperatorBackfillsTest : public testing::Test {
     bench_.db().Sql(
         "INSERT INTO backfill (backfill_id, job_id, from_date, to_date, reprocess, reverse, "
         "parallel, state, reason, actor, dates, created_at, ended_at, updated_at) VALUES ($1, $2, "
-        "'2026-11-24', '2026-11-27', 'all', false, 1, $3, 'new rates', 'ann', "
+        "'2026-11-24', '2026-11-27', 'all', false, 1, $3::text, 'new rates', 'ann', "
         "'{2026-11-24,2026-11-25,2026-11-26}', tidemark_now(), "
-        "CASE WHEN $3 IN ('RUNNING', 'PAUSED') THEN NULL ELSE tidemark_now() END, tidemark_now())",
+        "CASE WHEN $3::text IN ('RUNNING', 'PAUSED') THEN NULL ELSE tidemark_now() END, "
+        "tidemark_now())",
         {kId, ToParam(recon_), state});
     const std::string done = bench_.AddEndedRun(recon_, "2026-11-24", "COMPLETED", "BACKFILL");
     const std::string failed = bench_.AddEndedRun(recon_, "2026-11-25", "FAILED", "BACKFILL");
