@@ -104,9 +104,9 @@ class OperatorPort {
 
   // ---- the rest
 
-  // All that is kept of that job and the oracle asks for, but definitions and calendars, from one
-  // snapshot; of runs those whose id was made at `since` or later. RESOURCE_EXHAUSTED: there are
-  // more than `limit`.
+  // All that is kept of that job and the oracle asks for, and of the jobs that it waits for, but
+  // definitions and calendars, from one snapshot; of runs those whose id was made at `since` or
+  // later. RESOURCE_EXHAUSTED: there are more than `limit`.
   virtual absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since,
                                                      int limit) = 0;
   virtual absl::StatusOr<LedgerRows> Ledger(int64_t job_id) = 0;
