@@ -69,7 +69,10 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   for (const CascadeOrder& cascade : flush.cascades) Cascade(cascade);
   for (const DrillWrite& drill : flush.drills) {
     drills.push_back(drill);
-    for (const absl::CivilDay date : drill.dates) watermarks.erase({drill.job_id, date});
+    for (const absl::CivilDay date : drill.dates) {
+      NoteUndone(drill.job_id, date);
+      watermarks.erase({drill.job_id, date});
+    }
   }
   for (const BackfillWrite& write : flush.backfills) {
     Backfill& row = backfills[write.row.backfill_id];
@@ -88,6 +91,7 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   if (close.watermark.empty()) return;
   Watermark& mark = watermarks[{close.run.occurrence.job_id, *close.run.biz_date}];
   if (close.watermark == "FAILED" && mark.status == "DONE") return;
+  if (!mark.actor.empty()) NoteUndone(close.run.occurrence.job_id, *close.run.biz_date);
   mark.status = close.watermark;
   mark.reason = close.status_reason;
   mark.run_id = close.run_id;

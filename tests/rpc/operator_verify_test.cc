@@ -121,6 +121,15 @@ TEST_F(OperatorVerifyTest, AVerdictOvertakenByARunIsKept) {
       << "a deleted job's watermarks only move";
 }
 
+// The date was settled since the person's word, not only since the run's end.
+TEST_F(OperatorVerifyTest, APersonsDoneThatARunReplacesIsKept) {
+  DoneRecon();
+  bench_.db().Sql("UPDATE job_watermark SET actor = 'ann' WHERE biz_date = '2026-11-26'");
+  EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM watermark_undone"), "0");
+  bench_.db().Sql("UPDATE job_watermark SET actor = '' WHERE biz_date = '2026-11-26'");
+  EXPECT_EQ(bench_.db().Sql("SELECT status || ' ' || actor FROM watermark_undone"), "DONE ann");
+}
+
 TEST_F(OperatorVerifyTest, PausesAreKeptByWhoeverPauses) {
   const int64_t job = DoneRecon();
   const auto set = [&](const char* what) {

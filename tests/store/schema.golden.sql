@@ -833,7 +833,7 @@ CREATE TRIGGER job_watermark_due AFTER INSERT OR DELETE OR UPDATE ON tidemark.jo
 
 CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 
-CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND ((new.status)::text <> (old.status)::text))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND (((new.status)::text <> (old.status)::text) OR ((old.actor <> ''::text) AND (new.actor = ''::text))))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 
 ALTER TABLE ONLY tidemark.backfill
     ADD CONSTRAINT backfill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
