@@ -47,8 +47,7 @@ absl::Status WriteCursors(SqlTransaction& transaction, const Flush& flush) {
       batch.Put(c->job_id).Put(c->last_fire);
       if (!c->reset) continue;
       TM_RETURN_IF_ERROR(
-          transaction.Run(sql::kResetCursor, {ToParam(c->job_id), ToParam(c->last_fire)})
-              .status());
+          transaction.Run(sql::kResetCursor, {ToParam(c->job_id), ToParam(c->last_fire)}).status());
     }
     TM_RETURN_IF_ERROR(transaction.Run(sql::kWriteCursors, std::move(batch).Take()).status());
   }

@@ -66,8 +66,8 @@ class OperatorStore : public OperatorPort {
  private:
   absl::Status WriteJob(SqlTransaction& tx, const JobWrite& write, const std::string& actor,
                         const std::string& command_id);
-  absl::StatusOr<std::vector<OperatorBackfill>> ReadBackfills(
-      const std::string& condition, const std::vector<SqlParam>& params);
+  absl::StatusOr<std::vector<OperatorBackfill>> ReadBackfills(const std::string& condition,
+                                                              const std::vector<SqlParam>& params);
 
   OperatorPool pool_;
   Clock& clock_;
