@@ -71,6 +71,17 @@ int ListDeliveries(Cli& cli, const AlertOptions& options) {
   return kExitDone;
 }
 
+// What else is known of it: "  (acknowledged by ann)".
+std::string StandingOf(const v1::Alert& alert) {
+  std::string text;
+  if (alert.has_resolved_at()) text += "  (resolved)";
+  if (alert.has_acked_at()) text += "  (acknowledged by " + SafeText(alert.acked_by()) + ")";
+  if (alert.has_silenced_until()) {
+    text += "  (silenced until " + TimeText(alert.silenced_until()) + ")";
+  }
+  return text;
+}
+
 int ListAlerts(Cli& cli, const AlertOptions& options) {
   if (options.dead) return ListDeliveries(cli, options);
   v1::ListAlertsRequest request;
@@ -89,9 +100,8 @@ int ListAlerts(Cli& cli, const AlertOptions& options) {
   }
   for (const v1::Alert& a : response.alerts()) {
     cli.out() << TimeText(a.raised_at()) << "  " << SafeText(a.severity()) << "  "
-              << SafeText(a.kind()) << "  " << SafeText(a.alert_id())
-              << (a.has_resolved_at() ? "  (resolved)" : "") << "\n    " << SafeText(a.summary())
-              << "\n";
+              << SafeText(a.kind()) << "  " << SafeText(a.alert_id()) << StandingOf(a) << "\n    "
+              << SafeText(a.summary()) << "\n";
     if (!a.detail().empty()) cli.out() << "    " << SafeText(a.detail()) << "\n";
   }
   return kExitDone;

@@ -221,6 +221,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddExecutorCommands(app, cli);
   AddAlertCommands(app, cli);
   AddCalendarCommands(app, cli);
+  AddBackfillCommands(app, cli);
   AddCronCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

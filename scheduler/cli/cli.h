@@ -113,7 +113,11 @@ void AddListCommands(CLI::App& app, Cli& cli);  // cluster
 void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddAlertCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
+void AddBackfillCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
+
+// Verbs below `job`: drill, reset-cursor.
+void AddJobUpkeepVerbs(CLI::App* job, Cli& cli);
 
 // A verb below `noun`, with its examples under the help.
 CLI::App* AddVerb(CLI::App* noun, const std::string& name, const std::string& description,

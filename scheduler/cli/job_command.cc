@@ -234,6 +234,7 @@ void AddJobCommands(CLI::App& app, Cli& cli) {
   AddTrigger(noun, cli);
   AddOrders(noun, cli);
   AddVerify(noun, cli);
+  AddJobUpkeepVerbs(noun, cli);
 }
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 #include "scheduler/core/catch_up.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tidemark {
 namespace {
@@ -20,21 +21,62 @@ bool MayOpen(const UnsettledDate& date, const CatchUpInput& input) {
 
 CatchUpPlan::Open OpenOf(const UnsettledDate& date, const CatchUpInput& input) {
   const bool late = input.now - date.occurrence.fire_time > kTolerance;
-  return {date.occurrence, late ? TriggerType::kCatchUp : TriggerType::kSchedule,
-          date.failed && input.point == TriggerPoint::kNewIncarnation};
+  return {date.occurrence,
+          late ? TriggerType::kCatchUp : TriggerType::kSchedule,
+          date.failed && input.point == TriggerPoint::kNewIncarnation,
+          "",
+          "",
+          date.drill};
+}
+
+// What running backfills want, oldest first.
+std::vector<UnsettledDate> Wanted(const CatchUpInput& input) {
+  std::vector<UnsettledDate> wanted;
+  for (const auto* dates : {&input.dates, &input.redo}) {
+    std::copy_if(dates->begin(), dates->end(), std::back_inserter(wanted),
+                 [](const UnsettledDate& date) { return !date.backfill.empty() && !date.live; });
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const UnsettledDate& a, const UnsettledDate& b) {
+    return a.occurrence.biz_date < b.occurrence.biz_date;
+  });
+  return wanted;
+}
+
+CatchUpPlan::Open OpenFor(const UnsettledDate& date) {
+  return {date.occurrence, TriggerType::kBackfill, false, date.backfill, date.run_id, date.drill};
+}
+
+bool IsRedo(const CatchUpInput& input, const UnsettledDate& date) {
+  return std::any_of(input.redo.begin(), input.redo.end(), [&](const UnsettledDate& each) {
+    return each.occurrence.biz_date == date.occurrence.biz_date;
+  });
+}
+
+// The oldest date that is wanted, unless one of the gap must come before it.
+void PlanStrictBackfill(const CatchUpInput& input, const UnsettledDate* head, CatchUpPlan& plan) {
+  const std::vector<UnsettledDate> wanted = Wanted(input);
+  if (wanted.empty()) return;
+  const UnsettledDate& next = wanted.front();
+  const bool behind = head != nullptr && head->backfill.empty() && !IsRedo(input, next) &&
+                      head->occurrence.biz_date < next.occurrence.biz_date;
+  // Passing one that waits for another job would break the order.
+  if (!behind && !next.waits_for.has_value()) plan.open.push_back(OpenFor(next));
 }
 
 void PlanStrict(const CatchUpInput& input, const std::vector<UnsettledDate>& dates,
                 CatchUpPlan& plan) {
-  if (dates.empty()) return;
-  const UnsettledDate& head = dates.front();
-  if (!head.live && (head.expired || (head.failed && !MayReopen(head, input.point)))) {
-    plan.blocked_by = head.occurrence;
-    return;
+  const UnsettledDate* head = dates.empty() ? nullptr : &dates.front();
+  bool stands = head == nullptr || !head->backfill.empty() || plan.held_from.has_value();
+  if (!stands && !head->live &&
+      (head->expired || (head->failed && !MayReopen(*head, input.point)))) {
+    plan.blocked_by = head->occurrence;
+    stands = true;
   }
   // One at a time over all trigger types; what is live is followed by kContinue.
-  if (input.live_runs > 0 || !MayOpen(head, input)) return;
-  plan.open.push_back(OpenOf(head, input));
+  if (input.live_runs > 0) return;
+  // A due date goes first between two of a backfill.
+  if (stands) return PlanStrictBackfill(input, head, plan);
+  if (MayOpen(*head, input)) plan.open.push_back(OpenOf(*head, input));
 }
 
 void PlanIndependent(const CatchUpInput& input, const std::vector<UnsettledDate>& dates,
@@ -42,9 +84,22 @@ void PlanIndependent(const CatchUpInput& input, const std::vector<UnsettledDate>
   int slots = input.policy.parallelism - input.live_runs;
   for (const UnsettledDate& date : dates) {
     if (slots <= 0) return;
-    if (!MayOpen(date, input)) continue;
+    if (!date.backfill.empty() || !MayOpen(date, input)) continue;
     plan.open.push_back(OpenOf(date, input));
     --slots;
+  }
+  std::vector<UnsettledDate> wanted = Wanted(input);
+  for (const BackfillPace& pace : input.backfills) {
+    if (pace.reverse) std::reverse(wanted.begin(), wanted.end());
+    int free = std::min(slots, pace.parallel - pace.live);
+    for (const UnsettledDate& date : wanted) {
+      if (free <= 0) break;
+      if (date.backfill != pace.backfill_id || date.waits_for.has_value()) continue;
+      plan.open.push_back(OpenFor(date));
+      --free;
+      --slots;
+    }
+    if (pace.reverse) std::reverse(wanted.begin(), wanted.end());
   }
 }
 
@@ -61,25 +116,26 @@ CatchUpPlan PlanCatchUp(const CatchUpInput& input) {
   if (input.oldest_source_days > 0) {
     const absl::CivilDay floor = input.today - input.oldest_source_days;
     for (UnsettledDate& date : dates) {
-      if (date.live || date.expired || date.occurrence.biz_date >= floor) continue;
+      if (date.live || date.expired || !date.backfill.empty()) continue;
+      if (date.occurrence.biz_date >= floor) continue;
       plan.expire.push_back(date.occurrence);
       date.expired = true;
     }
   }
   const bool strict = input.policy.order == CatchUpOrder::kStrict;
   if (!strict) {
-    std::erase_if(dates, [](const UnsettledDate& date) { return date.expired; });
+    std::erase_if(dates,
+                  [](const UnsettledDate& date) { return date.expired && date.backfill.empty(); });
   }
   const auto oldest = std::find_if(dates.begin(), dates.end(), [](const UnsettledDate& date) {
-    return !date.failed && !date.live && !date.expired;
+    return !date.failed && !date.live && !date.expired && date.backfill.empty();
   });
   if (oldest != dates.end() &&
       input.today - oldest->occurrence.biz_date > input.longest_gap_days + 1) {
     plan.held_from = oldest->occurrence;
-    if (strict) return plan;
     const absl::CivilDay floor = input.today - input.longest_gap_days - 1;
     std::erase_if(dates, [&](const UnsettledDate& date) {
-      return !date.failed && date.occurrence.biz_date < floor;
+      return !strict && !date.failed && date.backfill.empty() && date.occurrence.biz_date < floor;
     });
   }
   if (strict) {

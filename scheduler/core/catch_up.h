@@ -46,11 +46,24 @@ struct UnsettledDate {
   bool expired = false;  // EXPIRED after it had been noticed: strict order waits behind it
   std::optional<UpstreamDate> waits_for;  // of another job, which must be settled first
   int reopened_today = 0;                 // automatic reopenings counted so far today
+  std::string backfill;  // a running backfill that wants it, whatever its verdict; "": none
+  std::string run_id;    // of its watermark
+  bool drill = false;    // a drill deleted its watermark
+};
+
+// How a running backfill of the job goes about its dates.
+struct BackfillPace {
+  std::string backfill_id;
+  bool reverse = false;
+  int parallel = 1;
+  int live = 0;  // of its own runs
 };
 
 struct CatchUpInput {
   std::vector<UnsettledDate> dates;  // oldest first
-  int live_runs = 0;                 // of the job, all trigger types
+  std::vector<UnsettledDate> redo;   // settled ones that a backfill wants, oldest first
+  std::vector<BackfillPace> backfills;
+  int live_runs = 0;  // of the job, all trigger types
   TriggerPoint point = TriggerPoint::kScan;
   CatchUpPolicy policy;
   int longest_gap_days = 30;   // max_backfill_days, but never less than two periods
@@ -64,6 +77,9 @@ struct CatchUpPlan {
     Occurrence occurrence;
     TriggerType trigger = TriggerType::kCatchUp;
     bool reopening = false;  // counts as an automatic reopening of a FAILED date
+    std::string backfill;    // that wanted it; "": none
+    std::string rerun_of;    // redo: the run that settled it
+    bool drill = false;
   };
   std::vector<Open> open;                // oldest first
   std::vector<Occurrence> expire;        // older than the source retention

@@ -71,6 +71,7 @@ struct ActiveRun {
   std::string rerun_of;         // "" or a run_id
   std::string wanted_executor;  // "" any
   std::string params;           // overrides, JSON object or ""
+  std::string backfill_id;      // that wanted it; "": none
   RunStatus status = RunStatus::kPending;
   int attempt = 0;  // the last one recorded; every one that may have been sent has its own number
   int failed_attempts = 0;

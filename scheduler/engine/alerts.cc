@@ -199,15 +199,60 @@ void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::
   Raise(state, std::move(alert));
 }
 
-void FiresSkipped(State& state, const JobState& job, absl::Time from, absl::Time to,
-                  int64_t fires) {
-  AlertRaise alert = AboutJob(state, "fires_skipped", "warning", job, FormatInstant(from));
-  alert.summary = job.row.name + ": " + std::to_string(fires) + " missed fires from " +
-                  FormatInstant(from) + " to " + FormatInstant(to) + " are not run";
+void FiresSkipped(State& state, const JobState& job, const FirePlan& plan) {
+  int64_t fires = 0;
+  for (const FirePlan::Skip& skip : plan.skip) fires += skip.fires;
+  const std::string from = FormatInstant(plan.skip.front().from);
+  const std::string to = FormatInstant(plan.skip.back().to);
+  AlertRaise alert = AboutJob(state, "fires_skipped", "warning", job, from);
+  alert.summary = job.row.name + ": " + std::to_string(fires) + " fires from " + from + " to " +
+                  to + " were missed and are not run; " + std::to_string(plan.launch.size()) +
+                  " are";
   alert.detail =
-      "The misfire policy of the job says so, and they are recorded as skipped. Regular fires go "
-      "on. To run it once now: tidemark job trigger " +
+      "That is its misfire policy (misfire in the job file); table skipped_range keeps "
+      "the ranges. To run it once now: tidemark job trigger " +
       ShellWord(job.row.name);
+  Raise(state, std::move(alert));
+}
+
+void CursorAhead(State& state, const JobState& job) {
+  const std::string cursor = FormatInstant(*job.row.cursor);
+  AlertRaise alert = AboutJob(state, "cursor_ahead", "critical", job, cursor);
+  alert.summary = job.row.name + " does not fire before " + cursor +
+                  ": so far its fires were dealt with, by a clock that was ahead";
+  alert.detail = "Look at the database's clock. If it is right now: tidemark job reset-cursor " +
+                 job.row.name + " --reason WHY; it then fires from now on";
+  Raise(state, std::move(alert));
+}
+
+void BackfillFinished(State& state, const JobState& job, const OpenBackfill& backfill) {
+  const Backfill& row = backfill.row;
+  size_t done = 0;
+  size_t failed = 0;
+  for (const auto& [date, tried] : backfill.tried) {
+    ++(tried == OpenBackfill::Tried::kDone ? done : failed);
+  }
+  AlertRaise alert = AboutJob(state, "backfill_finished", "info", job, row.backfill_id);
+  alert.summary = job.row.name + ": the backfill from " + FormatDate(row.from) + " to " +
+                  FormatDate(row.to) + " ended " + std::string(Name(row.state)) + ": " +
+                  std::to_string(done) + " done, " + std::to_string(failed) + " failed, " +
+                  std::to_string(row.dates.size() - done - failed) + " settled by others";
+  alert.detail = "Date by date: tidemark backfill get " + row.backfill_id;
+  Raise(state, std::move(alert));
+}
+
+void BackfillStopped(State& state, const JobState& job, const Backfill& backfill,
+                     absl::CivilDay date) {
+  AlertRaise alert = About(state, "backfill_stopped", "warning",
+                           "backfill_stopped/" + backfill.backfill_id + "/" + FormatDate(date));
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  alert.biz_date = date;
+  alert.summary = job.row.name + ": the backfill stopped at " + FormatDate(date);
+  alert.detail =
+      "Order strict: nothing after a date that fails. Mend the cause, then: tidemark "
+      "backfill resume " +
+      backfill.backfill_id + "; or give it up: tidemark backfill cancel " + backfill.backfill_id;
   Raise(state, std::move(alert));
 }
 

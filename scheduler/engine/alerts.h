@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "scheduler/core/misfire.h"
 #include "scheduler/engine/state.h"
 
 namespace tidemark::alerts {
@@ -27,8 +28,12 @@ void GapHeld(State& state, JobState& job, const Occurrence& from, absl::CivilDay
 void GapClosed(State& state, JobState& job);
 void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::CivilDay to,
                   size_t dates, bool first_launch);
-// Fires of an interval job that its misfire policy does not run: one alert for all of them.
-void FiresSkipped(State& state, const JobState& job, absl::Time from, absl::Time to, int64_t fires);
+// One for all that a gap of an interval job left out.
+void FiresSkipped(State& state, const JobState& job, const FirePlan& plan);
+void CursorAhead(State& state, const JobState& job);
+void BackfillFinished(State& state, const JobState& job, const OpenBackfill& backfill);
+void BackfillStopped(State& state, const JobState& job, const Backfill& backfill,
+                     absl::CivilDay date);
 void JobInError(State& state, const JobState& job);
 void JobMended(State& state, const JobState& job);
 // `step`: how far the database's clock leapt.

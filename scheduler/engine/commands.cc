@@ -6,6 +6,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
 #include "scheduler/engine/command_answers.h"
 #include "scheduler/engine/gaps.h"
@@ -32,6 +33,9 @@ void Commands::Carry(const Command& command) {
   if (command.kind == "waive" || command.kind == "force_done" || command.kind == "unwaive") {
     return dates_.Carry(command, *job);
   }
+  if (command.kind == "drill") return drills_.Carry(command, *job);
+  if (command.kind == "reset_cursor") return ResetCursor(command, *job);
+  if (command.kind.starts_with("backfill_")) return s_.backfill_part->Carry(command, *job);
   Refuse(command, absl::StatusCode::kUnimplemented,
          "this scheduler does not know the order '" + command.kind + "': upgrade all nodes");
 }
@@ -47,6 +51,7 @@ void Commands::Refuse(const Command& command, absl::StatusCode code, const std::
 void Commands::JobChanged(const Command& command) {
   if (command.job.has_value() && !command.job->deleted) {
     JobState& job = s_.job_part->Take(*command.job);
+    job.row.due_until.reset();  // other dates may be due now: all are noted anew
     if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
@@ -340,6 +345,26 @@ void Commands::Resume(const Command& command, JobState& job) {
   s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
 }
 
+void Commands::ResetCursor(const Command& command, JobState& job) {
+  if (job.timeline.dated() || !job.error.empty()) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "job " + job.row.name + " has no cursor, or is in error");
+  }
+  if (job.row.cursor.value_or(s_.now.lo) <= s_.now.lo) {
+    return Refuse(command, absl::StatusCode::kFailedPrecondition,
+                  "the cursor of " + job.row.name + " is not ahead of now (it is at " +
+                      FormatInstant(job.row.cursor.value_or(s_.now.lo)) + "): nothing to reset");
+  }
+  const std::string before = FormatInstant(*job.row.cursor);
+  job.row.cursor = s_.now.lo;
+  s_.flush.cursors.push_back({job.row.job_id, s_.now.lo, /*reset=*/true});
+  s_.flush.audits.push_back({command.actor, "cursor_reset", job.row.name, FormatInstant(s_.now.lo),
+                             "from " + before + ": " + Arg(command, "reason")});
+  s_.job_part->WatchCursor(job);
+  s_.job_part->Arm(job, s_.now.lo);
+  Done(command, {{"message", job.row.name + " fires from now on; its cursor was at " + before}});
+}
+
 void Commands::Delete(const Command& command, JobState& job) {
   if (!job.runs.empty()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
@@ -358,6 +383,7 @@ void Commands::Delete(const Command& command, JobState& job) {
   update.job_id = job.row.job_id;
   update.deleted = true;
   s_.flush.jobs.push_back(std::move(update));
+  s_.backfill_part->CancelAll(job, "the job was deleted");
   Done(command, {{"message", job.row.name + " is deleted; its history is kept"}});
   s_.job_part->Forget(job.row.job_id);
 }

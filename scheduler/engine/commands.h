@@ -13,11 +13,16 @@
 //   waive     date, or from to; reason
 //   force_done  date reason
 //   unwaive   date, or from to; reason                 takes a waive or force_done back
+//   backfill_create  backfill_id from to reprocess reverse parallel reason
+//   backfill_pause, backfill_resume, backfill_cancel  backfill_id reason
+//   drill     drill_id days now allow_no_fingerprint reason
+//   reset_cursor  reason                             interval jobs
 //   delete
 // Results: trigger {run_id, biz_date}; rerun {run_id, biz_date, later, dependents} (lists with
 // commas); cancel {was_terminal, confirmed, message}; waive,
 // force_done, unwaive {message, dates, skipped} (lists with commas; skipped as "DATE STATUS");
-// others {message}.
+// backfill_create {backfill_id, dates, message};
+// drill {drill_id, dates} (with commas); others {message}.
 #ifndef TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_COMMANDS_H_
 
@@ -25,6 +30,7 @@
 #include <string>
 
 #include "scheduler/engine/date_orders.h"
+#include "scheduler/engine/drills.h"
 #include "scheduler/engine/state.h"
 
 namespace tidemark {
@@ -32,7 +38,7 @@ namespace tidemark {
 // Part of the engine; works on State and nothing else. Not thread-safe.
 class Commands {
  public:
-  explicit Commands(State& state) : s_(state), dates_(state) {}
+  explicit Commands(State& state) : s_(state), dates_(state), drills_(state) {}
 
   void Carry(const Command& command);
 
@@ -55,6 +61,7 @@ class Commands {
   void DrainExecutor(const Command& command);
   void Pause(const Command& command, JobState& job);
   void Resume(const Command& command, JobState& job);
+  void ResetCursor(const Command& command, JobState& job);
   void Delete(const Command& command, JobState& job);
 
   void Done(const Command& command, std::map<std::string, std::string> result);
@@ -62,6 +69,7 @@ class Commands {
 
   State& s_;
   DateOrders dates_;
+  Drills drills_;
 };
 
 }  // namespace tidemark

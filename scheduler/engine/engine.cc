@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/backfills.h"
 #include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
@@ -40,12 +41,14 @@ class Engine::Parts {
         gaps(state),
         runs(state),
         sessions(state),
+        backfills(state),
         commands(state) {
     state.job_part = &jobs;
     state.gap_part = &gaps;
     state.run_part = &runs;
     state.session_part = &sessions;
     state.command_part = &commands;
+    state.backfill_part = &backfills;
   }
 
   State state;
@@ -53,6 +56,7 @@ class Engine::Parts {
   Gaps gaps;
   Runs runs;
   Sessions sessions;
+  Backfills backfills;
   Commands commands;
 };
 
@@ -91,6 +95,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
+  for (OpenBackfill& backfill : snapshot.backfills) parts_->backfills.Take(std::move(backfill));
   for (ActiveRun& run : snapshot.runs) {
     // Runs take their turn in the order of their ids, whatever the clock did since.
     ids_.StartAfter(run.run_id);

@@ -7,12 +7,21 @@
 #include "common/status.h"
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/backfills.h"
+#include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
 
 namespace tidemark {
 
-void Gaps::Evaluate(JobState& job, TriggerPoint point) {
-  if (!job.dated() || !job.opens() || s_.holding) return;
+void Gaps::Evaluate(JobState& job, TriggerPoint point) { Look(job, point, /*whole=*/false); }
+
+void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
+  if (!job.dated() || s_.holding) return;
+  if (!job.opens()) {
+    // What comes due meanwhile is noted all the same.
+    if (job.row.ledger_from.has_value()) NoteDue(job, *job.row.ledger_from, false);
+    return;
+  }
   if (job.asking || job.writes > 0) {
     job.ask_again = std::max(job.ask_again.value_or(point), point);
     return;
@@ -22,13 +31,39 @@ void Gaps::Evaluate(JobState& job, TriggerPoint point) {
     job.ask_again = point;
     return;
   }
-  std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(first, s_.now.lo)) dates.push_back(due.biz_date);
-  if (dates.empty()) return;
-  Ask(job, std::move(dates), /*all=*/false,
+  std::vector<absl::CivilDay> dates = NoteDue(job, first, whole);
+  if (!job.row.due_until.has_value()) return;  // nothing was ever due
+  // A backfill may want settled dates, too.
+  s_.backfill_part->AddDates(job, dates);
+  Ask(
+      job, std::move(dates), /*all=*/s_.backfill_part->Running(job),
       [this, id = job.row.job_id, point](const LedgerResult& result) {
         if (JobState* again = s_.FindJob(id)) Apply(*again, point, result);
-      });
+      },
+      /*noted=*/true);
+}
+
+std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, bool whole) {
+  DueNote note;
+  note.job_id = job.row.job_id;
+  note.anew = whole || !job.row.due_until.has_value();
+  std::vector<absl::CivilDay> dates;
+  const absl::CivilDay from = note.anew ? first : std::max(first, *job.row.due_until + 1);
+  for (const Occurrence& due : job.timeline.Due(from, s_.now.lo)) {
+    note.dates.emplace_back(due.biz_date, due.fire_time);
+    dates.push_back(due.biz_date);
+  }
+  if (!dates.empty()) {
+    job.row.due_until = dates.back();
+    job.noting.insert(dates.begin(), dates.end());
+    s_.flush.notes.push_back(std::move(note));
+    s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {
+      JobState* job = s_.FindJob(id);
+      if (job == nullptr) return;
+      for (const absl::CivilDay date : dates) job->noting.erase(date);
+    });
+  }
+  return {job.noting.begin(), job.noting.end()};
 }
 
 absl::CivilDay Gaps::Launch(JobState& job) {
@@ -133,7 +168,7 @@ void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
 }
 
 void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
-               std::function<void(const LedgerResult&)> then) {
+               std::function<void(const LedgerResult&)> then, bool noted) {
   job.asking = true;
   LedgerQuery query;
   query.query_id = s_.next_query++;
@@ -141,6 +176,7 @@ void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
   query.dates = std::move(dates);
   query.all = all;
   query.after = job.spec.after;
+  query.noted = noted;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
   s_.out.queries.push_back(std::move(query));
 }
@@ -164,6 +200,10 @@ void Gaps::OnLedger(const LedgerResult& result) {
   GoOn(pending.job_id);
 }
 
+int Gaps::LongestGap(const JobState& job) const {
+  return std::max(job.spec.catch_up.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
+}
+
 CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) {
   CatchUpInput input;
   input.point = point;
@@ -171,7 +211,7 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
   input.now = s_.now.lo;
   input.today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
   const int two_periods = TwoPeriodsInDays(job.timeline, s_.now.lo);
-  input.longest_gap_days = std::max(input.policy.max_backfill_days, two_periods);
+  input.longest_gap_days = LongestGap(job);
   // Else a first launch would open a date of two periods only to see it expire.
   if (input.policy.source_retention_days > 0) {
     input.oldest_source_days = std::max(input.policy.source_retention_days, two_periods);
@@ -194,8 +234,16 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
     date.live = live.contains(entry.date);
     date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
     date.waits_for = WaitsFor(entry.date, result);
-    input.dates.push_back(std::move(date));
+    date.drill = entry.drill;
+    if (!date.live) date.backfill = s_.backfill_part->WhoWants(job, entry);
+    if (!IsSettled(entry.status, entry.reason)) {
+      input.dates.push_back(std::move(date));
+    } else if (!date.backfill.empty()) {
+      date.run_id = entry.run_id;
+      input.redo.push_back(std::move(date));
+    }
   }
+  input.backfills = s_.backfill_part->Paces(job);
   return input;
 }
 
@@ -230,8 +278,13 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
     request.key = DateKey(job.row.job_id, open.occurrence.biz_date);
     request.trigger = open.trigger;
     request.counts_reopening = open.reopening;
+    request.backfill_id = open.backfill;
+    request.rerun_of = open.rerun_of;
+    if (open.drill) request.tag = "drill";
+    if (!open.backfill.empty()) s_.backfill_part->Credit(job, request);
     s_.run_part->Open(job, request);
   }
+  s_.backfill_part->EndThoseDone(job, input);
 }
 
 void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
@@ -247,7 +300,12 @@ void Gaps::Scan() {
   for (auto& [id, job] : s_.jobs) {
     const size_t distance =
         (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
-    if (job.late || distance < share) Evaluate(job, TriggerPoint::kScan);
+    // Once an hour a job is looked at as a whole, whatever was noted of it.
+    if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
+    const bool whole = distance < share && s_.now.mono - *job.whole_at >= absl::Hours(1);
+    if (whole) job.whole_at = s_.now.mono;
+    if (job.late || distance < share) Look(job, TriggerPoint::kScan, whole);
+    s_.job_part->WatchCursor(job);
     ++index;
   }
   s_.scan_cursor += share;

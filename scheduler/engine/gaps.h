@@ -13,8 +13,10 @@ namespace tidemark {
 
 // Part of the engine; works on State and nothing else. Not thread-safe.
 //
-// The gap is re-derived from rows each time. An answer counts only if no watermark of the job was
-// written between the question and the answer: else it is asked again.
+// The gap is re-derived from rows each time: what came due since the last look, and what was noted
+// as due before and is not settled, so that its cost does not grow with what is DONE. An answer
+// counts only if no watermark of the job was written between the question and the answer: else it
+// is asked again.
 class Gaps {
  public:
   explicit Gaps(State& state) : s_(state) {}
@@ -27,9 +29,10 @@ class Gaps {
   void Scan();
   void OnLedger(const LedgerResult& result);
 
-  // Asks for the state of dates (settled ones, too, with `all`), once no write is under way.
+  // Asks for the state of dates (settled ones, too, with `all`), once no write is under way; with
+  // `noted` also for what was noted before and is not settled.
   void Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
-           std::function<void(const LedgerResult&)> then);
+           std::function<void(const LedgerResult&)> then, bool noted = false);
   // Asks for the state of dates, settled ones, too, as soon as no question and no write of the job
   // is under way; again, if a write came between. `then` gets null when the job is gone by then.
   void AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
@@ -42,10 +45,15 @@ class Gaps {
   // The upstream date that holds a date of the job back, if one does, as the ledger answered.
   std::optional<UpstreamDate> WaitsFor(absl::CivilDay date, const LedgerResult& ledger);
 
+  // Days that a gap may be long before it is held.
+  int LongestGap(const JobState& job) const;
   // The ledger's first date, decided and recorded at the first launch.
   absl::CivilDay Launch(JobState& job);
 
  private:
+  void Look(JobState& job, TriggerPoint point, bool whole);
+  // Notes what came due since the last look, or all of it with `whole`; returns those dates.
+  std::vector<absl::CivilDay> NoteDue(JobState& job, absl::CivilDay first, bool whole);
   // Goes on with what waited for the job's questions and writes to end.
   void GoOn(int64_t job_id);
   void Apply(JobState& job, TriggerPoint point, const LedgerResult& result);

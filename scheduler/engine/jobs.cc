@@ -14,6 +14,9 @@ namespace tidemark {
 
 namespace {
 
+// A clock that was set back by less catches up with the cursor before a person could act.
+constexpr absl::Duration kCursorHorizon = absl::Hours(1);
+
 // Whether it is the calendar that lets nothing be due any more: without it there would be fires.
 bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
   const ScheduleSpec& spec = schedule.spec();
@@ -81,6 +84,7 @@ JobState& Jobs::Take(JobRow row) {
   }
   // What is due already is found by the gap of a dated job, and from the cursor of an interval job.
   Arm(job, job.timeline.dated() ? s_.now.lo : *job.row.cursor);
+  WatchCursor(job);
   return job;
 }
 
@@ -187,6 +191,18 @@ void Jobs::SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_
          {{"job", job.row.name}, {"fires", std::to_string(fires)}, {"reason", reason}});
 }
 
+void Jobs::WatchCursor(JobState& job) {
+  if (!job.error.empty() || job.timeline.dated() || !job.row.cursor.has_value()) return;
+  const bool ahead = *job.row.cursor - s_.now.lo > kCursorHorizon;
+  if (ahead == job.told_cursor) return;
+  job.told_cursor = ahead;
+  if (ahead) {
+    alerts::CursorAhead(s_, job);
+  } else {
+    s_.flush.resolves.push_back({"cursor_ahead/" + std::to_string(job.row.job_id) + "/"});
+  }
+}
+
 void Jobs::LaunchFires(JobState& job) {
   // A paused interval job goes on from where it is resumed.
   if (!job.opens()) return;
@@ -194,14 +210,10 @@ void Jobs::LaunchFires(JobState& job) {
   if (!plan.cursor.has_value()) return;
   job.row.cursor = plan.cursor;
   s_.flush.cursors.push_back({job.row.job_id, *plan.cursor});
-  int64_t skipped = 0;
   for (const FirePlan::Skip& skip : plan.skip) {
     SkipRange(job, skip.from, skip.to, skip.fires, skip.reason);
-    skipped += skip.fires;
   }
-  if (skipped > 0) {
-    alerts::FiresSkipped(s_, job, plan.skip.front().from, plan.skip.back().to, skipped);
-  }
+  if (!plan.skip.empty()) alerts::FiresSkipped(s_, job, plan);
   for (const FirePlan::Launch& launch : plan.launch) {
     RunRequest request;
     request.occurrence = launch.occurrence;

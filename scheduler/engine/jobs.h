@@ -24,6 +24,9 @@ class Jobs {
   // Marks a job that can do nothing until its definition changes.
   void SetError(JobState& job, const std::string& error);
 
+  // Tells of a cursor so far ahead of now that the job does not fire (T3).
+  void WatchCursor(JobState& job);
+
  private:
   // Keeps the indexes of names and of what waits for what.
   void Index(const JobState& job);

@@ -90,11 +90,23 @@ class OperatorPort {
                                                                    int attempt, uint64_t offset,
                                                                    size_t bytes) = 0;
 
+  // ---- backfills and drills
+
+  // Newest first.
+  virtual absl::StatusOr<std::vector<OperatorBackfill>> ListBackfills(std::optional<int64_t> job_id,
+                                                                      int limit) = 0;
+  virtual absl::StatusOr<std::optional<OperatorBackfill>> FindBackfill(
+      const std::string& backfill_id) = 0;
+  // Of the job's last completed runs, at most `limit`.
+  virtual absl::StatusOr<std::vector<absl::Duration>> LastDurations(int64_t job_id, int limit) = 0;
+  // By date; empty: there is no such drill.
+  virtual absl::StatusOr<std::vector<OperatorDrillDate>> FindDrill(const std::string& drill_id) = 0;
+
   // ---- the rest
 
-  // All that is kept of that job and the oracle asks for, but definitions and calendars, from one
-  // snapshot; of runs those whose id was made at `since` or later. RESOURCE_EXHAUSTED: there are
-  // more than `limit`.
+  // All that is kept of that job and the oracle asks for, and of the jobs that it waits for, but
+  // definitions and calendars, from one snapshot; of runs those whose id was made at `since` or
+  // later. RESOURCE_EXHAUSTED: there are more than `limit`.
   virtual absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since,
                                                      int limit) = 0;
   virtual absl::StatusOr<LedgerRows> Ledger(int64_t job_id) = 0;

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/backfill.h"
 #include "scheduler/core/job.h"
 #include "scheduler/core/job_timeline.h"
 
@@ -148,6 +149,8 @@ struct OperatorRun {
   bool held = false;
   std::optional<absl::Time> retry_at;
   bool live = false;
+  std::string backfill_id;
+  std::string tag;
 };
 
 struct OperatorAttempt {
@@ -187,6 +190,32 @@ struct RunFilter {
   int limit = 50;
 };
 
+// A backfill with the latest of its own runs for each date.
+struct OperatorBackfill {
+  Backfill row;
+  std::string job;
+  std::map<absl::CivilDay, OperatorRun> runs;
+};
+
+// A date of a drill: what its first run found, and the newest run since the drill began.
+struct OperatorDrillDate {
+  std::string drill_id;
+  std::string job;
+  std::string actor;
+  absl::Time started_at;
+  absl::CivilDay date;
+  std::string first_run_id;
+  std::optional<int64_t> first_rows;
+  std::string first_digest;
+  std::string mark;  // status of the watermark; "": no row
+  std::string run_id;
+  std::string run_status;
+  bool live = false;
+  std::optional<int64_t> rows;
+  std::string digest;
+  std::string message;
+};
+
 struct OperatorWatermark {
   std::string status;
   std::string reason;
@@ -202,7 +231,8 @@ struct OperatorWatermark {
 struct LedgerRows {
   std::map<absl::CivilDay, OperatorWatermark> watermarks;
   std::map<absl::CivilDay, std::string> live;  // run_id by date
-  absl::Time now;                              // of the database
+  std::map<absl::CivilDay, absl::Time> live_since;
+  absl::Time now;  // of the database
 };
 
 struct OperatorExecutor {
@@ -235,6 +265,9 @@ struct OperatorAlert {
   absl::Time raised_at;
   std::optional<absl::Time> resolved_at;
   std::optional<absl::Time> delivered_at;
+  std::optional<absl::Time> acked_at;
+  std::string acked_by;
+  std::optional<absl::Time> silenced_until;  // kept back from the channels; open ones only
 };
 
 struct OperatorNode {

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
+#include "scheduler/core/backfill.h"
 #include "scheduler/core/job_timeline.h"
 #include "scheduler/core/run.h"
 
@@ -35,6 +36,7 @@ struct JobRow {
   bool deleted = false;
   std::string error;
   std::optional<absl::CivilDay> ledger_from;
+  std::optional<absl::CivilDay> due_until;  // last due date noted; unset: noted anew
   absl::Time created_at;
   std::optional<absl::Time> cursor;  // interval jobs: last fire dealt with
   struct Version {
@@ -52,8 +54,9 @@ struct JobRow {
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<ActiveRun> runs;
-  std::map<int, Epoch> shards;        // owned now, with their epochs
-  std::set<std::string> open_alerts;  // dedup_keys of those that nothing has resolved
+  std::vector<OpenBackfill> backfills;  // those RUNNING or PAUSED, by age
+  std::map<int, Epoch> shards;          // owned now, with their epochs
+  std::set<std::string> open_alerts;    // dedup_keys of those that nothing has resolved
 };
 
 // An operator's order, as its row has it. `args` by kind, see engine/commands.h.
@@ -76,6 +79,7 @@ struct LedgerQuery {
   std::vector<absl::CivilDay> dates;
   bool all = false;
   std::vector<Dependency> after;
+  bool noted = false;  // also every due date noted before (DueNote) that is not settled
 };
 struct LedgerEntry {
   absl::CivilDay date;
@@ -84,6 +88,8 @@ struct LedgerEntry {
   std::string run_id;
   std::string reopened_on;  // YYYY-MM-DD or ""
   int reopened = 0;
+  bool fingerprint = false;  // its run reported rows or a digest
+  bool drill = false;        // a drill deleted its DONE, and nothing settled it since
 };
 struct UpstreamEntry {
   absl::CivilDay for_date;  // of the job that asks
@@ -157,9 +163,17 @@ struct WatermarkWrite {
   bool only_if_unsettled = true;  // leaves DONE, WAIVED, EXPIRED alone
 };
 
+// Dates that came due, noted for good: what of them is not settled the store knows from then on.
+struct DueNote {
+  int64_t job_id = 0;
+  std::vector<std::pair<absl::CivilDay, absl::Time>> dates;  // ascending, with their fire times
+  bool anew = false;                                         // replaces all that was noted before
+};
+
 struct CursorWrite {
   int64_t job_id = 0;
-  absl::Time last_fire;  // never moves back
+  absl::Time last_fire;  // never moves back …
+  bool reset = false;    // … but by a person's word
 };
 
 struct SkippedRange {
@@ -209,6 +223,20 @@ struct CascadeOrder {
   absl::CivilDay to;
   std::string reason;
   std::string actor;
+};
+
+// Makes the backfill, or moves the state of one that has not ended.
+struct BackfillWrite {
+  Backfill row;
+};
+
+// Deletes the DONE watermarks of `dates`, and remembers what their runs had found.
+struct DrillWrite {
+  std::string drill_id;
+  int64_t job_id = 0;
+  std::string actor;
+  std::vector<absl::CivilDay> dates;
+  absl::Time started_at;
 };
 
 struct CommandDone {
@@ -266,6 +294,7 @@ struct Flush {
   std::vector<RunUpdate> updates;
   std::vector<AttemptEnd> attempts;
   std::vector<WatermarkWrite> watermarks;
+  std::vector<DueNote> notes;
   std::vector<CursorWrite> cursors;
   std::vector<SkippedRange> skipped;
   std::vector<JobUpdate> jobs;
@@ -274,13 +303,16 @@ struct Flush {
   std::vector<AlertResolve> resolves;
   std::vector<Audit> audits;
   std::vector<CascadeOrder> cascades;
+  std::vector<BackfillWrite> backfills;
+  std::vector<DrillWrite> drills;
   std::vector<CommandDone> commands;
 
   bool empty() const {
     return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
-           updates.empty() && attempts.empty() && watermarks.empty() && cursors.empty() &&
-           skipped.empty() && jobs.empty() && executors.empty() && alerts.empty() &&
-           resolves.empty() && audits.empty() && cascades.empty() && commands.empty();
+           updates.empty() && attempts.empty() && watermarks.empty() && notes.empty() &&
+           cursors.empty() && skipped.empty() && jobs.empty() && executors.empty() &&
+           alerts.empty() && resolves.empty() && audits.empty() && cascades.empty() &&
+           backfills.empty() && drills.empty() && commands.empty();
   }
 };
 

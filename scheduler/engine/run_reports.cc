@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
 #include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
@@ -253,6 +254,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
   }
   alerts::RunOver(s_, run.row);
   if (job != nullptr && IsCascade(run.row)) ContinueCascade(run, *job, verdict.status);
+  s_.backfill_part->OnClosing(run.row, verdict.status, verdict.reason);
   if (verdict.status == RunStatus::kFailed) {
     alerts::RunFailed(s_, close.run, verdict.reason, !run.row.rerun_of.empty());
   }

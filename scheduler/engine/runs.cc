@@ -35,6 +35,7 @@ ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_
   row.rerun_of = request.rerun_of;
   row.wanted_executor = request.wanted_executor;
   row.params = request.params;
+  row.backfill_id = request.backfill_id;
   row.created_at = now;
   return row;
 }

@@ -16,13 +16,14 @@ struct RunRequest {
   OccurrenceKey key;
   TriggerType trigger = TriggerType::kSchedule;
   bool counts_reopening = false;
-  std::string tag;
   std::string request_id;
   std::string requested_by;
   std::string reason;
   std::string rerun_of;
   std::string wanted_executor;
   std::string params;  // JSON object, "" none
+  std::string backfill_id;
+  std::string tag;  // what made it: "drill", a cascade …; or ""
 };
 
 // Part of the engine; works on State and nothing else. Not thread-safe.

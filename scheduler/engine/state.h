@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/id.h"
+#include "scheduler/core/backfill.h"
 #include "scheduler/core/catch_up.h"
 #include "scheduler/core/catch_up_budget.h"
 #include "scheduler/core/job.h"
@@ -53,13 +54,17 @@ struct JobState {
   std::optional<TriggerPoint> ask_again;
   // Orders that wait for that; called with null when the job is forgotten.
   std::deque<std::function<void(JobState*)>> when_quiet;
-  int writes = 0;                  // watermark changes that are pending or in flight
-  uint64_t changes = 0;            // watermark changes committed so far
-  std::vector<Command> after_run;  // orders that wait for a run of the job to end
-  bool late = false;               // had unsettled dates when last looked at
-  std::string told_blocked;        // alert keys already raised in this term
+  int writes = 0;                          // watermark changes that are pending or in flight
+  uint64_t changes = 0;                    // watermark changes committed so far
+  std::vector<Command> after_run;          // orders that wait for a run of the job to end
+  std::vector<OpenBackfill> backfills;     // oldest first
+  std::set<absl::CivilDay> noting;         // due dates whose note is not committed yet
+  std::optional<absl::Duration> whole_at;  // last look at all of its dates
+  bool late = false;                       // had unsettled dates when last looked at
+  std::string told_blocked;                // alert keys already raised in this term
   std::string told_held;
   bool told_calendar = false;
+  bool told_cursor = false;
 
   bool dated() const { return error.empty() && timeline.dated(); }
   bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
@@ -136,6 +141,7 @@ class Gaps;
 class Runs;
 class Sessions;
 class Commands;
+class Backfills;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
@@ -194,6 +200,7 @@ struct State {
   Runs* run_part = nullptr;
   Sessions* session_part = nullptr;
   Commands* command_part = nullptr;
+  Backfills* backfill_part = nullptr;
 
   JobState* FindJob(int64_t job_id) {
     const auto it = jobs.find(job_id);

@@ -82,6 +82,8 @@ void RunToProto(const OperatorRun& run, v1::Run* out) {
   out->set_rerun_of(run.rerun_of);
   out->set_requested_by(run.requested_by);
   out->set_requested_reason(run.reason);
+  out->set_backfill_id(run.backfill_id);
+  out->set_tag(run.tag);
   out->set_job_version(run.job_version);
   out->mutable_epoch()->set_timeline(run.epoch_timeline);
   out->mutable_epoch()->set_number(run.epoch);
@@ -127,6 +129,18 @@ std::string NoteOf(const LoadedJob& job, const LedgerLine& line, const OperatorW
                         : "the job is disabled";
 }
 
+// Since when something else keeps the date from running: not before it was due.
+absl::Time BlockedSince(const LedgerLine& line, const LedgerRows& rows) {
+  absl::Time since = line.occurrence.fire_time;
+  if (!line.blocked_by.has_value()) return since;
+  if (const auto live = rows.live_since.find(*line.blocked_by); live != rows.live_since.end()) {
+    return std::max(since, live->second);
+  }
+  const auto row = rows.watermarks.find(*line.blocked_by);
+  if (row == rows.watermarks.end() || !row->second.finished_at.has_value()) return since;
+  return std::max(since, *row->second.finished_at);
+}
+
 void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows& rows,
                  v1::Watermark* out) {
   const absl::CivilDay date = line.occurrence.biz_date;
@@ -135,6 +149,9 @@ void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows&
   *out->mutable_fire_time() = ToProto(line.occurrence.fire_time);
   if (line.blocked_by.has_value()) out->set_blocked_by(FormatDate(*line.blocked_by));
   if (line.waits_for.has_value()) out->set_blocked_by(Text(*line.waits_for));
+  if (line.state == LedgerState::kBlocked) {
+    *out->mutable_blocked_since() = ToProto(BlockedSince(line, rows));
+  }
   const auto found = rows.watermarks.find(date);
   const OperatorWatermark* row = found == rows.watermarks.end() ? nullptr : &found->second;
   const bool running = line.state == LedgerState::kRunning;
@@ -146,6 +163,7 @@ void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows&
     out->set_run_id(row->run_id);
   }
   if (row == nullptr || running) return;
+  out->set_actor(row->actor);
   if (row->finished_at.has_value()) *out->mutable_finished_at() = ToProto(*row->finished_at);
   if (row->result_rows.has_value()) out->set_result_rows(*row->result_rows);
   out->set_result_digest(row->result_digest);

@@ -1,28 +1,16 @@
 #include "scheduler/rpc/operator_service.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "common/log.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "scheduler/rpc/order_answers.h"
 #include "scheduler/rpc/rpc_status.h"
 
 namespace tidemark {
 namespace {
-
-std::string Field(const CommandState& state, const char* name) {
-  const auto found = state.result.find(name);
-  return found == state.result.end() ? "" : found->second;
-}
-
-constexpr const char* kQueued =
-    "recorded; the owner of the job has not answered yet and will still carry it out (tidemark "
-    "cluster status shows the owners)";
-
-void FillOrder(const CommandState* state, v1::OrderResponse* response) {
-  response->set_queued(state == nullptr);
-  response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
-}
 
 void FillTrigger(const CommandState* state, bool existing, v1::TriggerJobResponse* response) {
   response->set_queued(state == nullptr);
@@ -51,6 +39,7 @@ OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke
       lists_(store, options.alert_desk, options.alert_channels),
       verify_(store),
       logs_(store),
+      backfills_(store, clock, random),
       waiter_(store, clock),
       workers_(options.workers, options.queue) {}
 

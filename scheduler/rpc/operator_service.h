@@ -10,6 +10,7 @@
 #include "common/id.h"
 #include "scheduler/engine/alert_delivery.h"
 #include "scheduler/engine/operator_port.h"
+#include "scheduler/rpc/operator_backfills.h"
 #include "scheduler/rpc/operator_calendars.h"
 #include "scheduler/rpc/operator_dates.h"
 #include "scheduler/rpc/operator_jobs.h"
@@ -124,7 +125,38 @@ class OperatorService : public v1::OperatorService::CallbackService {
                                        const v1::VerifyJobsRequest* request,
                                        v1::VerifyJobsResponse* response) override;
 
+  grpc::ServerUnaryReactor* CreateBackfill(grpc::CallbackServerContext* context,
+                                           const v1::CreateBackfillRequest* request,
+                                           v1::CreateBackfillResponse* response) override;
+  grpc::ServerUnaryReactor* ListBackfills(grpc::CallbackServerContext* context,
+                                          const v1::ListBackfillsRequest* request,
+                                          v1::ListBackfillsResponse* response) override;
+  grpc::ServerUnaryReactor* GetBackfill(grpc::CallbackServerContext* context,
+                                        const v1::GetBackfillRequest* request,
+                                        v1::Backfill* response) override;
+  grpc::ServerUnaryReactor* PauseBackfill(grpc::CallbackServerContext* context,
+                                          const v1::BackfillOrderRequest* request,
+                                          v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* ResumeBackfill(grpc::CallbackServerContext* context,
+                                           const v1::BackfillOrderRequest* request,
+                                           v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* CancelBackfill(grpc::CallbackServerContext* context,
+                                           const v1::BackfillOrderRequest* request,
+                                           v1::OrderResponse* response) override;
+  grpc::ServerUnaryReactor* DrillJob(grpc::CallbackServerContext* context,
+                                     const v1::DrillJobRequest* request,
+                                     v1::DrillJobResponse* response) override;
+  grpc::ServerUnaryReactor* GetDrill(grpc::CallbackServerContext* context,
+                                     const v1::GetDrillRequest* request,
+                                     v1::Drill* response) override;
+  grpc::ServerUnaryReactor* ResetCursor(grpc::CallbackServerContext* context,
+                                        const v1::ResetCursorRequest* request,
+                                        v1::OrderResponse* response) override;
+
  private:
+  grpc::ServerUnaryReactor* MoveBackfill(grpc::CallbackServerContext* context, const char* kind,
+                                         const v1::BackfillOrderRequest* request,
+                                         v1::OrderResponse* response);
   // Runs `work` on a worker and ends the request with its status.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                    std::function<absl::Status()> work);
@@ -143,6 +175,7 @@ class OperatorService : public v1::OperatorService::CallbackService {
   OperatorLists lists_;
   OperatorVerify verify_;
   OperatorLogs logs_;
+  OperatorBackfills backfills_;
   OperatorWaiter waiter_;
   OperatorWorkers workers_;
 };

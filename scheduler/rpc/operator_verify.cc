@@ -56,6 +56,26 @@ absl::Time FirstRunOf(absl::CivilDay from, const std::vector<verify::Definition>
   return absl::FromCivil(from - days, absl::UTCTimeZone());
 }
 
+// Definitions of the jobs that its dates wait for. Of one that was made or deleted since the rows
+// were read nothing is known.
+absl::Status DefineUpstreams(OperatorPort& store, verify::History& history) {
+  if (history.upstreams.empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const verify::Upstream& upstream : history.upstreams) {
+    names.push_back(upstream.history.name);
+  }
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> rows, store.FindJobs(names));
+  for (verify::Upstream& upstream : history.upstreams) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const OperatorJob& job) {
+      return job.job_id == upstream.history.job_id;
+    });
+    if (row == rows.end()) continue;
+    upstream.history.definitions = DefinitionsOf(*row);
+    upstream.history.calendars = ToVerify(row->calendars.get());
+  }
+  return absl::OkStatus();
+}
+
 void FindingToProto(const std::string& job, const verify::Finding& finding,
                     v1::VerifyFinding* out) {
   out->set_kind(std::string(verify::Name(finding.kind)));
@@ -111,6 +131,7 @@ absl::Status OperatorVerify::Job(const LoadedJob& job, const verify::Range& aske
   history.definitions = std::move(definitions.definitions);
   history.calendars = std::move(definitions.calendars);
   if (history.error.empty()) history.error = job.error;
+  TM_RETURN_IF_ERROR(DefineUpstreams(store_, history));
   const verify::Verdict verdict = VerifyJob(history, range);
   response->set_judged(response->judged() + static_cast<uint64_t>(verdict.judged));
   for (const verify::Finding& finding : verdict.findings) {

@@ -43,7 +43,12 @@ absl::Status WriteCursors(SqlTransaction& transaction, const Flush& flush) {
   const auto key = [](const CursorWrite& c) { return c.job_id; };
   for (const auto& cursors : UniqueBatches(flush.cursors, key)) {
     Batch batch(2);
-    for (const CursorWrite* c : cursors) batch.Put(c->job_id).Put(c->last_fire);
+    for (const CursorWrite* c : cursors) {
+      batch.Put(c->job_id).Put(c->last_fire);
+      if (!c->reset) continue;
+      TM_RETURN_IF_ERROR(
+          transaction.Run(sql::kResetCursor, {ToParam(c->job_id), ToParam(c->last_fire)}).status());
+    }
     TM_RETURN_IF_ERROR(transaction.Run(sql::kWriteCursors, std::move(batch).Take()).status());
   }
   return absl::OkStatus();

@@ -103,12 +103,13 @@ void AddChanging(const ActiveRun& run, Batch& batch) {
 absl::Status OpenRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
   const auto key = [](const RunOpen& o) { return o.run.occurrence; };
   for (const auto& opens : UniqueBatches(flush.opens, key)) {
-    Batch batch(43);
+    Batch batch(44);
     for (const RunOpen* open : opens) {
       AddFixed(open->run, batch);
       AddChanging(open->run, batch);
       batch.Put(open->run.created_at).Put(open->run.sent_at).Put(open->run.started_at);
       batch.Put(open->run.attempt_started_at).Add(NullIfEmpty(open->count_reopening_on));
+      batch.Add(NullIfEmpty(open->run.backfill_id));
     }
     TM_RETURN_IF_ERROR(
         RunReturning(transaction, sql::kOpenRuns, std::move(batch), &result->opened));

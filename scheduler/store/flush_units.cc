@@ -20,6 +20,7 @@ FlushUnit UnitOf(const RunOpen& o) { return OfJob(o.run.occurrence.job_id); }
 FlushUnit UnitOf(const RunUpdate& u) { return OfJob(u.run.occurrence.job_id); }
 FlushUnit UnitOf(const AttemptEnd& a) { return OfJob(a.job_id); }
 FlushUnit UnitOf(const WatermarkWrite& w) { return OfJob(w.job_id); }
+FlushUnit UnitOf(const DueNote& n) { return OfJob(n.job_id); }
 FlushUnit UnitOf(const CursorWrite& c) { return OfJob(c.job_id); }
 FlushUnit UnitOf(const SkippedRange& s) { return OfJob(s.job_id); }
 FlushUnit UnitOf(const JobUpdate& j) { return OfJob(j.job_id); }
@@ -28,6 +29,8 @@ FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
 FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
 FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
 FlushUnit UnitOf(const CascadeOrder& c) { return OfJob(c.job_id); }
+FlushUnit UnitOf(const BackfillWrite& b) { return OfJob(b.row.job_id); }
+FlushUnit UnitOf(const DrillWrite& d) { return OfJob(d.job_id); }
 FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
 
 // Calls `visit` with each list's member pointer: the one place that names them all.
@@ -40,6 +43,7 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::updates);
   visit(&Flush::attempts);
   visit(&Flush::watermarks);
+  visit(&Flush::notes);
   visit(&Flush::cursors);
   visit(&Flush::skipped);
   visit(&Flush::jobs);
@@ -48,6 +52,8 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::resolves);
   visit(&Flush::audits);
   visit(&Flush::cascades);
+  visit(&Flush::backfills);
+  visit(&Flush::drills);
   visit(&Flush::commands);
 }
 

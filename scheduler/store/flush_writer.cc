@@ -134,7 +134,9 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_ASSIGN_OR_RETURN(const std::set<std::string> silenced, NamesOf(transaction, left_out));
   TM_RETURN_IF_ERROR(RegisterExecutors(transaction, flush, result));
   TM_RETURN_IF_ERROR(WriteRuns(transaction, flush, result));
+  TM_RETURN_IF_ERROR(WriteDueNotes(transaction, flush));
   TM_RETURN_IF_ERROR(WriteJobs(transaction, flush));
+  TM_RETURN_IF_ERROR(WriteBackfills(transaction, flush));
   TM_RETURN_IF_ERROR(WriteExecutorStates(transaction, flush));
   TM_RETURN_IF_ERROR(WriteAlerts(transaction, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));

@@ -22,40 +22,36 @@ bool Transient(const absl::Status& status) {
 
 using Entries = std::map<std::pair<int64_t, absl::CivilDay>, LedgerEntry>;
 
-using Upstreams = std::map<std::pair<int64_t, absl::CivilDay>, std::vector<UpstreamEntry>>;
-
-LedgerResult Answer(const LedgerQuery& query, const Entries& entries, const Upstreams& upstreams) {
+LedgerResult Answer(const LedgerQuery& query, const Entries& entries) {
   LedgerResult result;
   result.query_id = query.query_id;
   result.job_id = query.job_id;
-  for (const absl::CivilDay date :
-       std::set<absl::CivilDay>(query.dates.begin(), query.dates.end())) {
-    const auto it = entries.find({query.job_id, date});
-    if (it == entries.end()) continue;
-    if (query.all || !IsSettled(it->second.status, it->second.reason))
-      result.entries.push_back(it->second);
-    const auto upstream = upstreams.find({query.job_id, date});
-    if (query.after.empty() || upstream == upstreams.end()) continue;
-    result.upstream.insert(result.upstream.end(), upstream->second.begin(), upstream->second.end());
+  const std::set<absl::CivilDay> asked(query.dates.begin(), query.dates.end());
+  auto it = entries.lower_bound({query.job_id, absl::CivilDay::min()});
+  for (; it != entries.end() && it->first.first == query.job_id; ++it) {
+    const bool settled = IsSettled(it->second.status, it->second.reason);
+    const bool wanted =
+        asked.count(it->first.second) > 0 ? query.all || !settled : query.noted && !settled;
+    if (wanted) result.entries.push_back(it->second);
   }
   return result;
 }
 
-absl::StatusOr<Upstreams> ReadUpstreams(Connection& connection,
-                                        const std::vector<LedgerQuery>& queries) {
+// Adds the dates of other jobs for which the dates of `results` wait, or may wait.
+absl::Status AddUpstreams(Connection& connection, const std::vector<LedgerQuery>& queries,
+                          std::vector<LedgerResult>& results) {
   SqlArray jobs;
   SqlArray dates;
   SqlArray waiting;
   SqlArray names;
   SqlArray offsets;
-  Upstreams upstreams;
-  bool any = false;
-  for (const LedgerQuery& query : queries) {
-    if (query.after.empty()) continue;
-    any = true;
-    for (const absl::CivilDay date : query.dates) {
+  std::map<int64_t, LedgerResult*> of_job;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    const LedgerQuery& query = queries[i];
+    if (query.after.empty() || !of_job.emplace(query.job_id, &results[i]).second) continue;
+    for (const LedgerEntry& entry : results[i].entries) {
       jobs.Add(ToParam(query.job_id));
-      dates.Add(ToParam(date));
+      dates.Add(ToParam(entry.date));
     }
     for (const Dependency& d : query.after) {
       waiting.Add(ToParam(query.job_id));
@@ -63,7 +59,7 @@ absl::StatusOr<Upstreams> ReadUpstreams(Connection& connection,
       offsets.Add(ToParam(d.offset));
     }
   }
-  if (!any) return upstreams;
+  if (of_job.empty()) return absl::OkStatus();
   TM_ASSIGN_OR_RETURN(
       const SqlRows rows,
       connection.RunOne(sql::kUpstream,
@@ -76,9 +72,9 @@ absl::StatusOr<Upstreams> ReadUpstreams(Connection& connection,
     entry.date = rows.OptDate(i, 3).value_or(absl::CivilDay());
     entry.status = rows.Text(i, 4);
     entry.reason = rows.Text(i, 5);
-    upstreams[{rows.Int(i, 0), entry.for_date}].push_back(std::move(entry));
+    of_job.at(rows.Int(i, 0))->upstream.push_back(std::move(entry));
   }
-  return upstreams;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -87,7 +83,9 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
                                                      const std::vector<LedgerQuery>& queries) {
   SqlArray jobs;
   SqlArray dates;
+  SqlArray noted;
   for (const LedgerQuery& query : queries) {
+    if (query.noted) noted.Add(ToParam(query.job_id));
     for (const absl::CivilDay date : query.dates) {
       jobs.Add(ToParam(query.job_id));
       dates.Add(ToParam(date));
@@ -95,7 +93,8 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
   }
   TM_ASSIGN_OR_RETURN(
       const SqlRows rows,
-      connection.RunOne(sql::kLedger, {std::move(jobs).Take(), std::move(dates).Take()}));
+      connection.RunOne(sql::kLedger, {std::move(jobs).Take(), std::move(dates).Take(),
+                                       std::move(noted).Take()}));
   Entries entries;
   for (int i = 0; i < rows.size(); ++i) {
     const absl::CivilDay date = rows.OptDate(i, 1).value_or(absl::CivilDay());
@@ -106,12 +105,14 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
     entry.run_id = rows.Text(i, 4);
     entry.reopened_on = rows.Text(i, 5);
     entry.reopened = static_cast<int>(rows.Int(i, 6));
+    entry.fingerprint = rows.Bool(i, 7);
+    entry.drill = rows.Bool(i, 8);
   }
+  std::vector<LedgerResult> results;
+  for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries));
   // Read after the job's own: what is settled upstream by then lets a date go, and what comes later
   // is a trigger point of its own.
-  TM_ASSIGN_OR_RETURN(const Upstreams upstreams, ReadUpstreams(connection, queries));
-  std::vector<LedgerResult> results;
-  for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries, upstreams));
+  TM_RETURN_IF_ERROR(AddUpstreams(connection, queries, results));
   return results;
 }
 

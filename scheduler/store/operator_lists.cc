@@ -11,7 +11,7 @@ constexpr std::string_view kWatermarks =
     "FROM job_watermark WHERE job_id = $1";
 
 constexpr std::string_view kLiveDates =
-    "SELECT biz_date, run_id FROM active_run WHERE job_id = $1 AND kind = 'D'";
+    "SELECT biz_date, run_id, created_at FROM active_run WHERE job_id = $1 AND kind = 'D'";
 
 constexpr std::string_view kExecutors =
     "SELECT executor_id, app, namespace, registration, incarnation, host, version, state, "
@@ -30,7 +30,8 @@ constexpr std::string_view kLabels =
 
 constexpr std::string_view kAlerts =
     "SELECT alert_id, kind, severity, job_name, biz_date, run_id, summary, detail, raised_at, "
-    "resolved_at, delivered_at FROM alert "
+    "resolved_at, delivered_at, acked_at, acked_by, CASE WHEN resolved_at IS NULL "
+    "AND routed_at IS NULL AND silenced_until > tidemark_now() THEN silenced_until END FROM alert "
     "WHERE ($1 = '' OR job_name = $1) AND ($2 OR resolved_at IS NULL) "
     "ORDER BY raised_at DESC, alert_id DESC LIMIT $3";
 
@@ -73,9 +74,10 @@ OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
 }
 
 OperatorAlert ReadAlert(const SqlRows& rows, int i) {
-  return {rows.Text(i, 0),    rows.Text(i, 1),    rows.Text(i, 2),    rows.Text(i, 3),
-          rows.OptDate(i, 4), rows.Text(i, 5),    rows.Text(i, 6),    rows.Text(i, 7),
-          rows.Time(i, 8),    rows.OptTime(i, 9), rows.OptTime(i, 10)};
+  return {rows.Text(i, 0),    rows.Text(i, 1),    rows.Text(i, 2),     rows.Text(i, 3),
+          rows.OptDate(i, 4), rows.Text(i, 5),    rows.Text(i, 6),     rows.Text(i, 7),
+          rows.Time(i, 8),    rows.OptTime(i, 9), rows.OptTime(i, 10), rows.OptTime(i, 11),
+          rows.Text(i, 12),   rows.OptTime(i, 13)};
 }
 
 }  // namespace
@@ -95,6 +97,7 @@ absl::StatusOr<LedgerRows> OperatorStore::Ledger(int64_t job_id) {
         TM_ASSIGN_OR_RETURN(const SqlRows live, tx.Run(kLiveDates, {ToParam(job_id)}));
         for (int i = 0; i < live.size(); ++i) {
           ledger.live[live.OptDate(i, 0).value_or(absl::CivilDay())] = live.Text(i, 1);
+          ledger.live_since[live.OptDate(i, 0).value_or(absl::CivilDay())] = live.Time(i, 2);
         }
         TM_ASSIGN_OR_RETURN(const SqlRows now, tx.Run("SELECT tidemark_now()"));
         ledger.now = now.Time(0, 0);

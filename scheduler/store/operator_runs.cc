@@ -15,7 +15,7 @@ constexpr std::string_view kRunColumns =
     "fire_time, trigger_type, requested_by, reason, rerun_of, params, status, status_reason, "
     "attempt, lost_attempts, executor_id, executor_host, epoch_timeline, epoch, progress_percent, "
     "checkpoint, message, result, result_rows, result_digest, created_at, started_at, ended_at, "
-    "held, retry_at, live FROM run ";
+    "held, retry_at, live, backfill_id, tag FROM run ";
 
 constexpr std::string_view kAttempts =
     "SELECT attempt, executor_id, executor_host, sent_at, started_at, ended_at, outcome, message "
@@ -65,6 +65,8 @@ OperatorRun ReadRun(const SqlRows& rows, int i) {
   run.held = rows.Bool(i, c++);
   run.retry_at = rows.OptTime(i, c++);
   run.live = rows.Bool(i, c++);
+  run.backfill_id = rows.Text(i, c++);
+  run.tag = rows.Text(i, c++);
   return run;
 }
 

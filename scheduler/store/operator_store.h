@@ -50,6 +50,12 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<verify::History> VerifyRows(int64_t job_id, absl::Time since, int limit) override;
   absl::StatusOr<std::optional<OperatorRunLog>> ReadRunLog(const std::string& run_id, int attempt,
                                                            uint64_t offset, size_t bytes) override;
+  absl::StatusOr<std::vector<OperatorBackfill>> ListBackfills(std::optional<int64_t> job_id,
+                                                              int limit) override;
+  absl::StatusOr<std::optional<OperatorBackfill>> FindBackfill(
+      const std::string& backfill_id) override;
+  absl::StatusOr<std::vector<absl::Duration>> LastDurations(int64_t job_id, int limit) override;
+  absl::StatusOr<std::vector<OperatorDrillDate>> FindDrill(const std::string& drill_id) override;
   absl::StatusOr<LedgerRows> Ledger(int64_t job_id) override;
   absl::StatusOr<std::vector<OperatorExecutor>> ListExecutors(const std::string& app,
                                                               bool all) override;
@@ -60,6 +66,8 @@ class OperatorStore : public OperatorPort {
  private:
   absl::Status WriteJob(SqlTransaction& tx, const JobWrite& write, const std::string& actor,
                         const std::string& command_id);
+  absl::StatusOr<std::vector<OperatorBackfill>> ReadBackfills(const std::string& condition,
+                                                              const std::vector<SqlParam>& params);
 
   OperatorPool pool_;
   Clock& clock_;

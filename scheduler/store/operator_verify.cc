@@ -26,6 +26,11 @@ constexpr std::string_view kMarks =
     "SELECT biz_date, status, reason, note, actor, run_id, updated_at FROM job_watermark "
     "WHERE job_id = $1";
 
+constexpr std::string_view kUpstreams =
+    "SELECT a.upstream, a.date_offset, j.job_id, COALESCE(j.error, ''), j.ledger_from "
+    "FROM job_after a LEFT JOIN job j ON j.name = a.upstream AND j.deleted_at IS NULL "
+    "WHERE a.job_id = $1 ORDER BY 1, 2";
+
 constexpr std::string_view kRuns =
     "SELECT run_id, kind, occurrence, biz_date, fire_time, job_version, trigger_type, tag, status, "
     "requested_by, rerun_of, created_at, ended_at FROM run "
@@ -82,6 +87,31 @@ verify::Run ReadRun(const SqlRows& rows, int i) {
   return run;
 }
 
+absl::Status ReadMarks(SqlTransaction& tx, verify::History& history) {
+  TM_ASSIGN_OR_RETURN(const SqlRows marks, tx.Run(kMarks, {ToParam(history.job_id)}));
+  for (int i = 0; i < marks.size(); ++i) {
+    history.marks[marks.OptDate(i, 0).value_or(absl::CivilDay())] = {
+        marks.Text(i, 1), marks.Text(i, 2), marks.Text(i, 3),
+        marks.Text(i, 4), marks.Text(i, 5), marks.Time(i, 6)};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadUpstreams(SqlTransaction& tx, verify::History& history) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kUpstreams, {ToParam(history.job_id)}));
+  for (int i = 0; i < rows.size(); ++i) {
+    verify::Upstream upstream;
+    upstream.offset = static_cast<int>(rows.Int(i, 1));
+    upstream.history.name = rows.Text(i, 0);
+    upstream.history.job_id = rows.OptInt(i, 2).value_or(0);
+    upstream.history.error = rows.Text(i, 3);
+    upstream.history.ledger_from = rows.OptDate(i, 4);
+    TM_RETURN_IF_ERROR(ReadMarks(tx, upstream.history));
+    history.upstreams.push_back(std::move(upstream));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadJob(SqlTransaction& tx, verify::History& history) {
   TM_ASSIGN_OR_RETURN(const SqlRows job, tx.Run(kJob, {ToParam(history.job_id)}));
   if (job.empty()) return absl::NotFoundError("the job was deleted meanwhile");
@@ -92,13 +122,8 @@ absl::Status ReadJob(SqlTransaction& tx, verify::History& history) {
   history.cursor = job.OptTime(0, 4);
   history.now = job.Time(0, 5);
   history.complete_from = job.OptTime(0, 6).value_or(absl::InfinitePast());
-  TM_ASSIGN_OR_RETURN(const SqlRows marks, tx.Run(kMarks, {ToParam(history.job_id)}));
-  for (int i = 0; i < marks.size(); ++i) {
-    history.marks[marks.OptDate(i, 0).value_or(absl::CivilDay())] = {
-        marks.Text(i, 1), marks.Text(i, 2), marks.Text(i, 3),
-        marks.Text(i, 4), marks.Text(i, 5), marks.Time(i, 6)};
-  }
-  return absl::OkStatus();
+  TM_RETURN_IF_ERROR(ReadMarks(tx, history));
+  return ReadUpstreams(tx, history);
 }
 
 absl::Status ReadAttempts(SqlTransaction& tx, const SqlRows& page, size_t first,

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/backfill_rows.h"
 #include "scheduler/store/calendar_rows.h"
 #include "scheduler/store/run_columns.h"
 #include "scheduler/store/statements.h"
@@ -31,6 +32,7 @@ JobRow ReadJob(const SqlRows& rows, int i) {
   job.ledger_from = rows.OptDate(i, 10);
   job.created_at = rows.Time(i, 11);
   job.cursor = rows.OptTime(i, 12);
+  job.due_until = rows.OptDate(i, 13);
   return job;
 }
 
@@ -130,6 +132,7 @@ ActiveRun ReadRun(const SqlRows& rows, int i) {
   run.sent_at = rows.OptTime(i, c++);
   run.started_at = rows.OptTime(i, c++);
   run.attempt_started_at = rows.OptTime(i, c++);
+  run.backfill_id = text();
   return run;
 }
 
@@ -150,6 +153,7 @@ absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int
         for (int i = 0; i < rows.size(); ++i) snapshot.runs.push_back(ReadRun(rows, i));
         TM_ASSIGN_OR_RETURN(const SqlRows alerts, transaction.Run(sql::kOpenAlerts));
         for (int i = 0; i < alerts.size(); ++i) snapshot.open_alerts.insert(alerts.Text(i, 0));
+        TM_ASSIGN_OR_RETURN(snapshot.backfills, LoadBackfills(transaction, array));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));

@@ -47,9 +47,12 @@ extern const std::string_view
     kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
-extern const std::string_view kOpenAlerts;  // → dedup_key
-extern const std::string_view kLoadRuns;    // $1 shards → columns of a run
-extern const std::string_view kLedger;      // $1 job ids, $2 dates
+extern const std::string_view kOpenAlerts;     // → dedup_key
+extern const std::string_view kLoadRuns;       // $1 shards → columns of a run
+extern const std::string_view kLoadBackfills;  // $1 shards → columns of one that has not ended
+extern const std::string_view kLoadTried;      // $1 backfill ids → backfill, date, status, ended
+// $1 job ids, $2 dates; $3 jobs of which every date noted and not settled is read, too
+extern const std::string_view kLedger;
 // $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
@@ -72,7 +75,11 @@ extern const std::string_view kUpdateRuns;
 extern const std::string_view kAddAttempts;
 extern const std::string_view kWriteWatermarks;
 extern const std::string_view kDeleteWatermarks;
+extern const std::string_view kForgetDue;  // $1 job, $2 dates that stay
+extern const std::string_view kNoteDue;    // $1 job ids, $2 dates, $3 fire times
+extern const std::string_view kDueUntil;   // $1 job ids, $2 dates
 extern const std::string_view kWriteCursors;
+extern const std::string_view kResetCursor;  // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;
 extern const std::string_view kUpdateJobs;
 extern const std::string_view kArchiveWatermarks;
@@ -82,6 +89,8 @@ extern const std::string_view kResolveAlerts;
 extern const std::string_view kAddAudits;
 extern const std::string_view
     kAddCascades;  // $1 upstream names, $2 from, $3 to, $4 reasons, $5 actors
+extern const std::string_view kWriteBackfills;
+extern const std::string_view kStartDrill;      // $1 drill, $2 job, $3 dates, $4 actor, $5 time
 extern const std::string_view kFinishCommands;  // … $4 jobs left out
 extern const std::string_view kNamesOfJobs;
 

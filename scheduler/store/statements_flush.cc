@@ -71,14 +71,14 @@ WITH input AS (
                            status_reason, attempt, failed_attempts, lost_attempts, executor_id,
                            registration, executor_host, epoch_timeline, epoch, progress_percent,
                            checkpoint, message, result, result_rows, result_digest, created_at,
-                           started_at, ended_at)
+                           started_at, ended_at, backfill_id)
   SELECT (SELECT tidemark_now()), g.run_id, g.job_id, g.kind, g.occurrence, g.namespace, g.job_name,
          g.app, g.handler, g.job_version, g.biz_date, g.nominal_time, g.fire_time, g.trigger_type,
          g.tag, g.request_id, g.requested_by, g.reason, g.rerun_of, g.params, i.status,
          i.status_reason, i.attempt, i.failed_attempts, i.lost_attempts, i.executor_id,
          i.registration, i.executor_host, i.epoch_timeline, i.epoch, i.progress_percent,
          i.checkpoint, i.message, i.result, i.result_rows, i.result_digest, g.created_at,
-         COALESCE(i.started_at, g.started_at), i.ended_at
+         COALESCE(i.started_at, g.started_at), i.ended_at, g.backfill_id
   FROM gone g JOIN input i ON i.run_id = g.run_id
 ), mark AS (
   INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
@@ -129,13 +129,13 @@ WITH input AS (
                        $28::text[], $29::text[], $30::integer[], $31::bigint[], $32::timestamptz[],
                        $33::boolean[], $34::text[], $35::text[], $36::real[], $37::text[],
                        $38::text[], $39::timestamptz[], $40::timestamptz[], $41::timestamptz[],
-                       $42::timestamptz[], $43::date[])
+                       $42::timestamptz[], $43::date[], $44::uuid[])
     AS i (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
           biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
           rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
           executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
           cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-          started_at, attempt_started_at, count_on)
+          started_at, attempt_started_at, count_on, backfill_id)
 ), made AS (
   INSERT INTO active_run (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler,
                           job_version, biz_date, nominal_time, fire_time, trigger_type, tag,
@@ -143,13 +143,13 @@ WITH input AS (
                           status, attempt, failed_attempts, lost_attempts, executor_id,
                           registration, executor_host, on_lost, epoch_timeline, epoch, retry_at,
                           held, cancel_by, cancel_reason, progress_percent, checkpoint, message,
-                          created_at, sent_at, started_at, attempt_started_at)
+                          created_at, sent_at, started_at, attempt_started_at, backfill_id)
   SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
          biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
          rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
          executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
          cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-         started_at, attempt_started_at
+         started_at, attempt_started_at, backfill_id
   FROM input
   ORDER BY job_id, kind, occurrence
   ON CONFLICT DO NOTHING
@@ -232,6 +232,26 @@ USING unnest($1::bigint[], $2::date[], $3::boolean[]) AS i (job_id, biz_date, on
 WHERE w.job_id = i.job_id AND w.biz_date = i.biz_date
   AND (NOT i.only_if_unsettled OR w.status NOT IN ('DONE', 'WAIVED', 'EXPIRED')))sql";
 
+const std::string_view kForgetDue =
+    "DELETE FROM due_date WHERE job_id = $1::bigint AND biz_date <> ALL ($2::date[])";
+
+const std::string_view kNoteDue = R"sql(
+INSERT INTO due_date AS d (job_id, biz_date, fire_time, settled)
+SELECT i.job_id, i.biz_date, i.fire_time,
+       EXISTS (SELECT 1 FROM job_watermark w
+               WHERE w.job_id = i.job_id AND w.biz_date = i.biz_date
+                 AND tidemark_settles(w.status, w.reason))
+FROM unnest($1::bigint[], $2::date[], $3::timestamptz[]) AS i (job_id, biz_date, fire_time)
+ORDER BY i.job_id, i.biz_date
+ON CONFLICT (job_id, biz_date) DO UPDATE
+  SET fire_time = EXCLUDED.fire_time, settled = EXCLUDED.settled
+  WHERE d.fire_time <> EXCLUDED.fire_time OR d.settled <> EXCLUDED.settled)sql";
+
+const std::string_view kDueUntil = R"sql(
+UPDATE job j SET due_until = i.due_until
+FROM unnest($1::bigint[], $2::date[]) AS i (job_id, due_until)
+WHERE j.job_id = i.job_id AND j.due_until IS DISTINCT FROM i.due_until)sql";
+
 const std::string_view kWriteCursors = R"sql(
 INSERT INTO job_cursor AS c (job_id, last_fire)
 SELECT i.job_id, i.last_fire
@@ -239,6 +259,9 @@ FROM unnest($1::bigint[], $2::timestamptz[]) AS i (job_id, last_fire)
 ORDER BY i.job_id
 ON CONFLICT (job_id) DO UPDATE SET last_fire = EXCLUDED.last_fire
   WHERE c.last_fire < EXCLUDED.last_fire)sql";
+
+const std::string_view kResetCursor =
+    "UPDATE job_cursor SET last_fire = $2::timestamptz WHERE job_id = $1::bigint";
 
 const std::string_view kAddSkippedRanges = R"sql(
 INSERT INTO skipped_range AS s (job_id, from_fire, to_fire, fires, reason, recorded_at)
@@ -280,6 +303,38 @@ INSERT INTO job_watermark_archive (job_name, biz_date, status, finished_at, job_
                                    reopened, updated_at, archived_at)
 SELECT job_name, biz_date, status, finished_at, job_id, run_id, result_rows, result_digest, reason,
        note, actor, reopened_on, reopened, updated_at, tidemark_now()
+FROM gone)sql";
+
+// State only moves forward: what has ended stays as it is.
+const std::string_view kWriteBackfills = R"sql(
+INSERT INTO backfill AS b (backfill_id, job_id, from_date, to_date, reprocess, reverse, parallel,
+                           state, state_reason, reason, actor, dates, created_at, resumed_at,
+                           ended_at, updated_at)
+SELECT i.backfill_id, i.job_id, i.from_date, i.to_date, i.reprocess, i.reverse, i.parallel, i.state,
+       i.state_reason, i.reason, i.actor, i.dates::date[], i.created_at, i.resumed_at, i.ended_at,
+       tidemark_now()
+FROM unnest($1::uuid[], $2::bigint[], $3::date[], $4::date[], $5::text[], $6::boolean[],
+            $7::integer[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+            $13::timestamptz[], $14::timestamptz[], $15::timestamptz[])
+  AS i (backfill_id, job_id, from_date, to_date, reprocess, reverse, parallel, state, state_reason,
+        reason, actor, dates, created_at, resumed_at, ended_at)
+ORDER BY i.backfill_id
+ON CONFLICT (backfill_id) DO UPDATE
+  SET state = EXCLUDED.state, state_reason = EXCLUDED.state_reason,
+      resumed_at = EXCLUDED.resumed_at, ended_at = EXCLUDED.ended_at,
+      updated_at = EXCLUDED.updated_at
+  WHERE b.state IN ('RUNNING', 'PAUSED'))sql";
+
+const std::string_view kStartDrill = R"sql(
+WITH gone AS (
+  DELETE FROM job_watermark
+  WHERE job_id = $2::bigint AND biz_date = ANY ($3::date[]) AND status = 'DONE'
+  RETURNING *
+)
+INSERT INTO drill (drill_id, job_id, biz_date, first_run_id, first_rows, first_digest,
+                   first_finished_at, actor, started_at)
+SELECT $1::uuid, job_id, biz_date, run_id, result_rows, result_digest, finished_at, $4::text,
+       $5::timestamptz
 FROM gone)sql";
 
 const std::string_view kUpdateExecutors = R"sql(

@@ -134,7 +134,7 @@ const std::string_view kEnsurePartitions = "SELECT tidemark_ensure_partitions()"
 
 const std::string_view kLoadJobs = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL AND j.job_id > $2::bigint
 ORDER BY j.job_id
@@ -142,7 +142,7 @@ LIMIT $3::bigint)sql";
 
 const std::string_view kLoadJobsById = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.job_id = ANY ($1::bigint[])
 ORDER BY j.job_id)sql";
@@ -168,15 +168,40 @@ SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handle
        rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
        executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
        cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-       started_at, attempt_started_at
+       started_at, attempt_started_at, backfill_id
 FROM active_run
 WHERE shard = ANY ($1::smallint[])
 ORDER BY job_id, kind, occurrence)sql";
 
+const std::string_view kLoadBackfills = R"sql(
+SELECT b.backfill_id, b.job_id, b.from_date, b.to_date, b.reprocess, b.reverse, b.parallel, b.state,
+       b.state_reason, b.reason, b.actor, array_to_string(b.dates, ' '), b.created_at, b.resumed_at,
+       b.ended_at
+FROM backfill b JOIN job j ON j.job_id = b.job_id
+WHERE b.state IN ('RUNNING', 'PAUSED') AND j.deleted_at IS NULL
+  AND j.shard = ANY ($1::smallint[])
+ORDER BY b.job_id, b.created_at, b.backfill_id)sql";
+
+const std::string_view kLoadTried = R"sql(
+SELECT backfill_id, biz_date, status, ended_at
+FROM run_history WHERE backfill_id = ANY ($1::uuid[]) AND biz_date IS NOT NULL
+ORDER BY backfill_id, run_id)sql";
+
 const std::string_view kLedger = R"sql(
-SELECT i.job_id, i.biz_date, w.status, w.reason, w.run_id, w.reopened_on, w.reopened
-FROM (SELECT DISTINCT q.job_id, q.biz_date
-      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)) i
+SELECT i.job_id, i.biz_date, w.status, w.reason, w.run_id, w.reopened_on, w.reopened,
+       w.result_rows IS NOT NULL OR w.result_digest <> '',
+       (w.status IS NULL OR w.status <> 'DONE')
+       AND EXISTS (SELECT 1 FROM drill d
+                   WHERE d.job_id = i.job_id AND d.biz_date = i.biz_date
+                     AND NOT EXISTS (SELECT 1 FROM run_history h
+                                     WHERE h.job_id = d.job_id AND h.biz_date = d.biz_date
+                                       AND h.status = 'COMPLETED' AND h.created_at >= d.started_at))
+FROM (SELECT q.job_id, q.biz_date
+      FROM unnest($1::bigint[], $2::date[]) AS q (job_id, biz_date)
+      UNION
+      SELECT d.job_id, d.biz_date
+      FROM due_date d
+      WHERE NOT d.settled AND d.job_id = ANY ($3::bigint[])) i
 LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 ORDER BY i.job_id, i.biz_date)sql";
 

@@ -24,6 +24,7 @@ class Context {
   const History& history;
   const Range& range;
   const DuePlan plan;
+  std::vector<std::pair<const Upstream*, DuePlan>> upstreams;
   std::map<absl::CivilDay, std::vector<const Run*>> runs_of_date;  // by created_at
   std::map<std::string, const Run*> run_by_id;
   Verdict out;
@@ -47,6 +48,9 @@ class Context {
  private:
   std::map<std::pair<int, absl::Time>, std::unique_ptr<const DuePlan>> plans_;
 };
+
+// The date of another job that holds this one back, "job@date"; "": none does.
+std::string WaitsFor(const Context& context, absl::CivilDay date);
 
 // When the run's first trigger may have left; unset: it was in no executor's hands.
 std::optional<absl::Time> FirstSent(const Run& run);

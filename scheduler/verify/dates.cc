@@ -42,8 +42,7 @@ std::string ReasonToWait(const Context& context, absl::CivilDay date, bool earli
                                   [](const Run& run) { return !run.ended_at.has_value(); });
   if (live >= now.AtOnce(/*dated=*/true)) return "behind live runs";
   if (Told(context, "gap_held", /*open=*/true)) return "held: the gap is too long";
-  const auto waiting = history.waiting.find(date);
-  return waiting == history.waiting.end() ? "" : waiting->second;
+  return WaitsFor(context, date);
 }
 
 void CheckDone(Context& context, absl::CivilDay date, const Mark& mark) {

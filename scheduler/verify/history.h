@@ -102,6 +102,8 @@ struct Notice {
   bool open = true;
 };
 
+struct Upstream;
+
 struct History {
   int64_t job_id = 0;
   std::string name;
@@ -117,11 +119,18 @@ struct History {
   std::vector<SkippedFires> skips;
   std::vector<Undone> undone;
   std::vector<Notice> notices;
-  // Due dates that something outside the job holds back, with the words for it.
-  std::map<absl::CivilDay, std::string> waiting;
+  std::vector<Upstream> upstreams;
   // Runs that ended before it may have aged out of the history.
   absl::Time complete_from = absl::InfinitePast();
   absl::Time now;  // when all of this was read
+};
+
+// A job whose dates the dates of another one wait for.
+struct Upstream {
+  int offset = 0;  // days from a date of the one that waits to the date that it waits for
+  // Name, ledger_from, definitions, calendars, marks and error; without definitions: there is no
+  // such job, or nobody can read it.
+  History history;
 };
 
 }  // namespace tidemark::verify

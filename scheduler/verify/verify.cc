@@ -37,6 +37,9 @@ bool Settles(const Mark& mark) {
 }
 
 Context::Context(const History& h, const Range& r) : history(h), range(r), plan(h) {
+  for (const Upstream& upstream : history.upstreams) {
+    upstreams.emplace_back(&upstream, DuePlan(upstream.history));
+  }
   for (const Run& run : history.runs) {
     run_by_id[run.run_id] = &run;
     if (run.biz_date.has_value()) runs_of_date[*run.biz_date].push_back(&run);

@@ -71,6 +71,15 @@ class FakeService : public v1::OperatorService::Service {
     runs_asked = *request;
     return status;
   }
+  v1::VerifyJobsRequest verified;                // the last
+  std::vector<v1::VerifyJobsResponse> verdicts;  // one a page
+  size_t verdict = 0;
+  grpc::Status VerifyJobs(grpc::ServerContext*, const v1::VerifyJobsRequest* request,
+                          v1::VerifyJobsResponse* response) override {
+    verified = *request;
+    if (verdict < verdicts.size()) *response = verdicts[verdict++];
+    return status;
+  }
   v1::WaiveDatesRequest waived;
   grpc::Status WaiveDates(grpc::ServerContext*, const v1::WaiveDatesRequest* request,
                           v1::DatesResponse* response) override {
@@ -203,6 +212,7 @@ TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
                                              {"job", "pause"},
                                              {"job", "resume"},
                                              {"job", "delete"},
+                                             {"job", "verify"},
                                              {"run"},
                                              {"run", "list"},
                                              {"run", "get"},
@@ -344,6 +354,66 @@ TEST_F(CliProcessTest, WaiveSendsADateOrARangeAndNeedsAReason) {
       Run({"watermark", "waive", "recon", "2026-11-26", "--to", "2026-11-27", "--reason", "x"})
           .code,
       2);
+}
+
+TEST_F(CliProcessTest, VerifySaysByItsExitCodeWhetherAnythingWasFound) {
+  v1::VerifyJobsResponse page;
+  page.set_jobs(1);
+  page.set_judged(5);
+  service_.verdicts = {page};
+  Ended ended = Run({"job", "verify", "recon", "--from", "2026-11-01", "--to", "2026-11-30"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "0 findings in 5 due dates and fires of 1 job\n");
+  EXPECT_EQ(service_.verified.job(), "recon");
+  EXPECT_EQ(service_.verified.from(), "2026-11-01");
+  EXPECT_EQ(service_.verified.to(), "2026-11-30");
+
+  v1::VerifyFinding* finding = page.add_findings();
+  finding->set_kind("missed");
+  finding->set_job("recon");
+  finding->set_biz_date("2026-11-26");
+  finding->set_text("due, and\x1b nothing came");
+  page.add_notes("beat: looked at in part");
+  service_.verdicts = {page};
+  service_.verdict = 0;
+  ended = Run({"job", "verify", "recon"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("2026-11-26"), HasSubstr("missed"), HasSubstr("and\\x1b nothing"),
+                    HasSubstr("note: beat"), HasSubstr("1 finding in 5 due dates")));
+}
+
+TEST_F(CliProcessTest, VerifyOfAllJobsIsOneJsonOverAllPages) {
+  v1::VerifyJobsResponse page;
+  page.set_jobs(1);
+  page.set_judged(5);
+  page.set_more(true);
+  page.set_last_name("beat");
+  service_.verdicts = {page};
+  v1::VerifyFinding* finding = page.add_findings();
+  finding->set_kind("duplicate");
+  finding->set_job("recon");
+  finding->add_run_ids(kRun);
+  page.set_more(false);
+  service_.verdicts.push_back(page);
+  const Ended ended = Run({"job", "verify", "-o", "json"});
+  EXPECT_EQ(ended.code, 1) << "a finding on any page";
+  EXPECT_EQ(service_.verified.after_name(), "beat");
+  v1::VerifyJobsResponse read;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(ended.out, &read).ok()) << ended.out;
+  EXPECT_EQ(read.jobs(), 2U);
+  EXPECT_EQ(read.judged(), 10U);
+  ASSERT_EQ(read.findings_size(), 1);
+  EXPECT_EQ(read.findings(0).kind(), "duplicate");
+  EXPECT_EQ(read.findings(0).run_ids(0), kRun);
+}
+
+TEST_F(CliProcessTest, VerifyOfAnUnknownJobIsNotFound) {
+  service_.status = {grpc::StatusCode::NOT_FOUND, "there is no job 'reckon'"};
+  const Ended ended = Run({"job", "verify", "reckon", "-o", "json"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("there is no job 'reckon'"));
 }
 
 TEST_F(CliProcessTest, RunListFilters) {

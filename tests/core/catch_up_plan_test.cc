@@ -352,6 +352,23 @@ TEST(PlanCatchUp, PropertyADateThatWaitsForAnotherJobIsNeverOpened) {
   EXPECT_GT(held_back, 1000);
 }
 
+TEST(PlanCatchUp, ABackfillWaitsForAnotherJobAsWell) {
+  UnsettledDate waiting = Expired(3);
+  waiting.backfill = "b1";
+  waiting.waits_for = {"upstream", waiting.occurrence.biz_date};
+  UnsettledDate free = Failed(2);
+  free.backfill = "b1";
+  CatchUpInput input = AtNoon({waiting, free}, CatchUpOrder::kStrict, TriggerPoint::kContinue);
+  input.backfills = {{"b1", false, 2, 0}};
+  EXPECT_TRUE(PlanCatchUp(input).open.empty()) << "strict order passes nothing";
+  input.policy.order = CatchUpOrder::kIndependent;
+  const CatchUpPlan plan = PlanCatchUp(input);
+  ASSERT_EQ(plan.open.size(), 1U);
+  EXPECT_EQ(plan.open[0].occurrence.biz_date, free.occurrence.biz_date);
+  input.dates[0].waits_for.reset();
+  EXPECT_EQ(PlanCatchUp(input).open.size(), 2U);
+}
+
 // Whatever the start, planning over and over ends, and leaves only what waits for a person or for a
 // later trigger point.
 TEST(PlanCatchUp, PropertyTheChainEndsWithTheGapFilledUpToWhatStopsIt) {

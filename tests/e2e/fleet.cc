@@ -25,7 +25,15 @@ Fleet::~Fleet() {
 
 void Fleet::SayHello() {
   for (Member& member : members_) {
-    if (member.context != nullptr) member.context->TryCancel();
+    // Else the next process of that id waits until this one has been silent for a lease.
+    if (member.stream != nullptr) {
+      v1::ExecutorMessage last;
+      last.mutable_goodbye();
+      member.stream->WriteLast(last, {});
+      v1::SchedulerMessage ignored;
+      while (member.stream->Read(&ignored)) {
+      }
+    }
     member.stream.reset();
     member.context = std::make_unique<grpc::ClientContext>();
     member.stream = stub_->Connect(member.context.get());

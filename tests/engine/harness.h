@@ -66,6 +66,9 @@ struct MemoryStore {
   std::multimap<std::string, std::pair<int64_t, int>> after;
   std::vector<Command> orders;
   std::map<std::string, CommandDone> commands;
+  std::map<std::string, Backfill> backfills;  // by id
+  std::vector<DrillWrite> drills;
+  std::map<int64_t, std::set<absl::CivilDay>> due;  // as noted
 
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;
@@ -81,6 +84,8 @@ struct MemoryStore {
   void Cascade(const CascadeOrder& cascade);
   void AddUpstream(const LedgerQuery& query, absl::CivilDay date, LedgerResult& result) const;
   int cascades = 0;
+  void LoadBackfills(Snapshot& snapshot) const;
+  bool InDrill(int64_t job_id, absl::CivilDay date) const;
 };
 
 class EngineHarness {

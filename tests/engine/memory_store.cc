@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "common/time_text.h"
 #include "tests/engine/harness.h"
 
@@ -35,9 +37,15 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     mark.actor = write.actor;
     mark.at = now;
   }
+  for (const DueNote& note : flush.notes) {
+    if (note.anew) due[note.job_id].clear();
+    for (const auto& [date, fire_time] : note.dates) due[note.job_id].insert(date);
+    jobs[note.job_id].due_until = note.dates.back().first;
+  }
   for (const CursorWrite& write : flush.cursors) {
     std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;
-    cursor = std::max(cursor.value_or(write.last_fire), write.last_fire);
+    cursor =
+        write.reset ? write.last_fire : std::max(cursor.value_or(write.last_fire), write.last_fire);
   }
   for (const SkippedRange& range : flush.skipped) {
     skipped.push_back(range);
@@ -59,6 +67,17 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   }
   for (const Audit& audit : flush.audits) audits.push_back(audit);
   for (const CascadeOrder& cascade : flush.cascades) Cascade(cascade);
+  for (const DrillWrite& drill : flush.drills) {
+    drills.push_back(drill);
+    for (const absl::CivilDay date : drill.dates) {
+      NoteUndone(drill.job_id, date);
+      watermarks.erase({drill.job_id, date});
+    }
+  }
+  for (const BackfillWrite& write : flush.backfills) {
+    Backfill& row = backfills[write.row.backfill_id];
+    if (!row.ended_at.has_value()) row = write.row;
+  }
   for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
   return result;
 }
@@ -72,6 +91,7 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   if (close.watermark.empty()) return;
   Watermark& mark = watermarks[{close.run.occurrence.job_id, *close.run.biz_date}];
   if (close.watermark == "FAILED" && mark.status == "DONE") return;
+  if (!mark.actor.empty()) NoteUndone(close.run.occurrence.job_id, *close.run.biz_date);
   mark.status = close.watermark;
   mark.reason = close.status_reason;
   mark.run_id = close.run_id;
@@ -163,7 +183,12 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
   LedgerResult result;
   result.query_id = query.query_id;
   result.job_id = query.job_id;
-  for (const absl::CivilDay date : query.dates) {
+  const std::set<absl::CivilDay> asked(query.dates.begin(), query.dates.end());
+  std::set<absl::CivilDay> dates = asked;
+  if (const auto noted = due.find(query.job_id); query.noted && noted != due.end()) {
+    dates.insert(noted->second.begin(), noted->second.end());
+  }
+  for (const absl::CivilDay date : dates) {
     LedgerEntry entry;
     entry.date = date;
     const auto it = watermarks.find({query.job_id, date});
@@ -174,9 +199,11 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
       entry.run_id = mark.run_id;
       entry.reopened = mark.reopened;
       entry.reopened_on = mark.reopened_on;
+      entry.fingerprint = !mark.digest.empty();
     }
+    entry.drill = entry.status != "DONE" && InDrill(query.job_id, date);
     const bool settled = IsSettled(entry.status, entry.reason);
-    if (query.all || !settled) result.entries.push_back(entry);
+    if ((query.all && asked.contains(date)) || !settled) result.entries.push_back(entry);
     if (entry.status != "DONE") AddUpstream(query, date, result);
   }
   return result;
@@ -199,12 +226,43 @@ void MemoryStore::AddUpstream(const LedgerQuery& query, absl::CivilDay date,
   }
 }
 
+bool MemoryStore::InDrill(int64_t job_id, absl::CivilDay date) const {
+  for (const DrillWrite& drill : drills) {
+    if (drill.job_id != job_id || std::count(drill.dates.begin(), drill.dates.end(), date) == 0) {
+      continue;
+    }
+    const bool filled = std::any_of(history.begin(), history.end(), [&](const Ended& ended) {
+      return ended.run.occurrence.job_id == job_id && ended.run.biz_date == date &&
+             ended.status == RunStatus::kCompleted && ended.run.created_at >= drill.started_at;
+    });
+    if (!filled) return true;
+  }
+  return false;
+}
+
 Snapshot MemoryStore::Load() const {
   Snapshot snapshot;
   for (const auto& [id, job] : jobs) snapshot.jobs.push_back(job);
   for (const auto& [key, run] : active) snapshot.runs.push_back(run);
   for (const auto& [key, alert] : alerts) snapshot.open_alerts.insert(key);
+  LoadBackfills(snapshot);
   return snapshot;
+}
+
+void MemoryStore::LoadBackfills(Snapshot& snapshot) const {
+  for (const auto& [id, row] : backfills) {
+    if (row.ended_at.has_value() || !jobs.contains(row.job_id)) continue;
+    OpenBackfill open{row, {}};
+    for (const Ended& ended : history) {
+      if (ended.run.backfill_id != id) continue;
+      const bool again = row.resumed_at.has_value() && ended.ended_at <= *row.resumed_at;
+      open.tried[*ended.run.biz_date] = ended.status == RunStatus::kCompleted
+                                            ? OpenBackfill::Tried::kDone
+                                        : again ? OpenBackfill::Tried::kAgain
+                                                : OpenBackfill::Tried::kFailed;
+    }
+    snapshot.backfills.push_back(std::move(open));
+  }
 }
 
 }  // namespace tidemark

@@ -121,6 +121,15 @@ TEST_F(OperatorVerifyTest, AVerdictOvertakenByARunIsKept) {
       << "a deleted job's watermarks only move";
 }
 
+// The date was settled since the person's word, not only since the run's end.
+TEST_F(OperatorVerifyTest, APersonsDoneThatARunReplacesIsKept) {
+  DoneRecon();
+  bench_.db().Sql("UPDATE job_watermark SET actor = 'ann' WHERE biz_date = '2026-11-26'");
+  EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM watermark_undone"), "0");
+  bench_.db().Sql("UPDATE job_watermark SET actor = '' WHERE biz_date = '2026-11-26'");
+  EXPECT_EQ(bench_.db().Sql("SELECT status || ' ' || actor FROM watermark_undone"), "DONE ann");
+}
+
 TEST_F(OperatorVerifyTest, PausesAreKeptByWhoeverPauses) {
   const int64_t job = DoneRecon();
   const auto set = [&](const char* what) {
@@ -135,6 +144,38 @@ TEST_F(OperatorVerifyTest, PausesAreKeptByWhoeverPauses) {
             (std::vector<std::string>{"quiet|ann|f", "again|ann|t"}));
   bench_.db().Sql("DELETE FROM job_watermark WHERE biz_date = '2026-11-28'");
   EXPECT_THAT(Found("recon"), IsEmpty()) << "it is paused: nobody need fill that";
+}
+
+// settlement waits for recon and has run nothing yet; all of recon is done since long.
+TEST_F(OperatorVerifyTest, ADateBehindAnotherJobsIsNotMissed) {
+  const int64_t recon = DoneRecon();
+  v1::JobSpec spec = ReconSpec();
+  spec.set_name("settlement");
+  spec.add_after()->set_job("recon");
+  const int64_t settlement = bench_.Apply(spec);
+  bench_.db().Sql("UPDATE job_version SET valid_from = '2026-11-20T00:00:00Z'");
+  bench_.db().Sql("UPDATE job SET ledger_from = '2026-11-24' WHERE job_id = $1",
+                  {ToParam(settlement)});
+  const auto of_recon = [&](const std::string& what) {
+    bench_.db().Sql(
+        "UPDATE job_watermark SET " + what + " WHERE job_id = $1 AND biz_date = '2026-11-24'",
+        {ToParam(recon)});
+  };
+  EXPECT_THAT(Found("settlement"), ElementsAre("missed 2026-11-24"));
+  of_recon("status = 'FAILED'");
+  EXPECT_THAT(Found("settlement"), IsEmpty()) << "BLOCKED by recon";
+  of_recon("status = 'WAIVED', actor = 'ann'");
+  EXPECT_THAT(Found("settlement"), ElementsAre("missed 2026-11-24"));
+  of_recon("updated_at = tidemark_now()");
+  EXPECT_THAT(Found("settlement"), IsEmpty()) << "free since a moment";
+  of_recon("updated_at = '2026-11-25T17:00:00Z'");
+  bench_.db().Sql("UPDATE job_after SET date_offset = -1");
+  EXPECT_THAT(Found("settlement"), ElementsAre("missed 2026-11-24")) << "recon has no 23rd";
+  bench_.db().Sql("UPDATE job_after SET date_offset = 5");
+  EXPECT_THAT(Found("settlement"), IsEmpty()) << "recon will be due for the 29th";
+  bench_.db().Sql("UPDATE job_after SET date_offset = 0");
+  bench_.db().Sql("UPDATE job SET error = 'its zone vanished' WHERE job_id = $1", {ToParam(recon)});
+  EXPECT_THAT(Found("settlement"), IsEmpty()) << "nobody knows what recon owes";
 }
 
 TEST_F(OperatorVerifyTest, AFireWithoutRunIsNamed) {

@@ -54,6 +54,9 @@ void Simulation::Fault() {
                                             &Simulation::DeleteRunningWatermark,
                                             &Simulation::OrderCancel,
                                             &Simulation::OrderRerun,
+                                            &Simulation::OrderBackfill,
+                                            &Simulation::MoveBackfill,
+                                            &Simulation::OrderDrill,
                                             &Simulation::PauseJob,
                                             &Simulation::EditJob,
                                             &Simulation::EditCalendar,
@@ -215,6 +218,47 @@ void Simulation::OrderRerun() {
   const std::string date = FormatDate(*ParseDate("2026-11-16") + random_.Next() % 5);
   Count("rerun ordered", name + " " + date);
   scheduler_->Order(id, "rerun", {{"biz_date", date}, {"run_id", "x"}, {"force", "true"}});
+}
+
+void Simulation::OrderBackfill() {
+  const auto [name, id] = AnyJob();
+  if (name == "beat") return;
+  const absl::CivilDay from = *ParseDate("2026-11-16") + random_.Next() % 5;
+  const absl::CivilDay to = from + random_.Next() % 4;
+  constexpr const char* kReprocess[] = {"missing", "failed", "all"};
+  const std::string reprocess = kReprocess[random_.Next() % std::size(kReprocess)];
+  const bool loose = name == "loose";
+  Count("backfill ordered",
+        name + " " + FormatDate(from) + " to " + FormatDate(to) + " " + reprocess);
+  scheduler_->Order(id, "backfill_create",
+                    {{"backfill_id", "backfill" + std::to_string(++made_backfills_)},
+                     {"from", FormatDate(from)},
+                     {"to", FormatDate(to)},
+                     {"reprocess", reprocess},
+                     {"reverse", loose && random_.Uniform() < 0.5 ? "true" : "false"},
+                     {"parallel", loose ? std::to_string(1 + random_.Next() % 3) : "1"}});
+}
+
+void Simulation::MoveBackfill() {
+  if (store_.backfills.empty()) return;
+  auto it = store_.backfills.begin();
+  std::advance(it, static_cast<std::ptrdiff_t>(random_.Next() % store_.backfills.size()));
+  constexpr const char* kMoves[] = {"backfill_pause", "backfill_resume", "backfill_cancel"};
+  const std::string move = kMoves[random_.Next() % std::size(kMoves)];
+  Count("backfill paused, resumed, cancelled", it->first + " " + move);
+  scheduler_->Order(it->second.job_id, move,
+                    {{"backfill_id", it->first}, {"reason", "simulation"}});
+}
+
+void Simulation::OrderDrill() {
+  const auto [name, id] = AnyJob();
+  if (name == "beat") return;
+  Count("drill ordered", name);
+  scheduler_->Order(id, "drill",
+                    {{"drill_id", "drill" + std::to_string(++made_backfills_)},
+                     {"days", std::to_string(1 + random_.Next() % 3)},
+                     {"now", random_.Uniform() < 0.5 ? "true" : "false"},
+                     {"allow_no_fingerprint", "true"}});
 }
 
 void Simulation::PauseJob() {

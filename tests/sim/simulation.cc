@@ -73,6 +73,9 @@ void Simulation::CheckEntering(const v1::Trigger& trigger) {
   if (trigger.job() != "strict") return;
   std::vector<std::string> before;
   const absl::CivilDay date = *ParseDate(trigger.biz_date());
+  // A forced rerun of a DONE date, which a person's word may have made so, is in nobody's way.
+  const auto mark = store_.watermarks.find({job_ids_.at("strict"), date});
+  if (mark != store_.watermarks.end() && mark->second.status == "DONE") return;
   for (const absl::CivilDay day : DueDates(job_ids_.at("strict"), scheduler_->DbNow())) {
     if (day < date) before.push_back("strict/" + FormatDate(day));
   }

@@ -82,6 +82,9 @@ class Simulation {
   void DeleteRunningWatermark();
   void OrderCancel();
   void OrderRerun();
+  void OrderBackfill();
+  void MoveBackfill();
+  void OrderDrill();
   void PauseJob();
   void EditJob();
   void EditCalendar();
@@ -113,6 +116,7 @@ class Simulation {
   std::map<std::string, JobSpec> specs_;
   std::map<std::string, int64_t> job_ids_;
   int64_t last_job_id_ = 0;
+  int made_backfills_ = 0;  // and drills
   CalendarSet calendars_;
   std::unique_ptr<SimScheduler> scheduler_;
   std::vector<std::unique_ptr<SimExecutor>> executors_;

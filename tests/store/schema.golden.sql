@@ -29,6 +29,32 @@ BEGIN
   RETURN made;
 END $$;
 
+CREATE FUNCTION tidemark.tidemark_mark_all_due() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE due_date SET settled = false WHERE settled;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION tidemark.tidemark_mark_due() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $$
+DECLARE
+  now_settled boolean := TG_OP <> 'DELETE' AND tidemark_settles(NEW.status, NEW.reason);
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    UPDATE due_date SET settled = false
+    WHERE job_id = OLD.job_id AND biz_date = OLD.biz_date AND settled;
+  ELSE
+    UPDATE due_date SET settled = now_settled
+    WHERE job_id = NEW.job_id AND biz_date = NEW.biz_date AND settled <> now_settled;
+  END IF;
+  RETURN NULL;
+END $$;
+
 CREATE FUNCTION tidemark.tidemark_note_pause() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'tidemark', 'pg_temp'
@@ -60,6 +86,11 @@ END $$;
 CREATE FUNCTION tidemark.tidemark_now() RETURNS timestamp with time zone
     LANGUAGE sql PARALLEL SAFE
     AS $$ SELECT clock_timestamp() $$;
+
+CREATE FUNCTION tidemark.tidemark_settles(status text, reason text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  SELECT status IN ('DONE', 'WAIVED') OR (status = 'EXPIRED' AND reason = 'first_launch') $$;
 
 CREATE TABLE tidemark.active_run (
     job_id bigint NOT NULL,
@@ -104,6 +135,7 @@ CREATE TABLE tidemark.active_run (
     sent_at timestamp with time zone,
     started_at timestamp with time zone,
     attempt_started_at timestamp with time zone,
+    backfill_id uuid,
     CONSTRAINT active_run_kind_check CHECK ((kind = ANY (ARRAY['D'::bpchar, 'F'::bpchar, 'M'::bpchar]))),
     CONSTRAINT active_run_status_check CHECK (((status)::text = ANY ((ARRAY['PENDING'::character varying, 'RUNNING'::character varying])::text[]))),
     CONSTRAINT active_run_trigger_type_check CHECK (((trigger_type)::text = ANY ((ARRAY['SCHEDULE'::character varying, 'CATCH_UP'::character varying, 'BACKFILL'::character varying, 'MANUAL'::character varying])::text[])))
@@ -193,6 +225,30 @@ CREATE TABLE tidemark.audit (
     detail text DEFAULT ''::text NOT NULL
 );
 
+CREATE TABLE tidemark.backfill (
+    backfill_id uuid NOT NULL,
+    job_id bigint NOT NULL,
+    from_date date NOT NULL,
+    to_date date NOT NULL,
+    reprocess character varying(8) NOT NULL,
+    reverse boolean NOT NULL,
+    parallel integer NOT NULL,
+    state character varying(16) NOT NULL,
+    state_reason text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    actor text NOT NULL,
+    dates date[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    resumed_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT backfill_check CHECK ((from_date <= to_date)),
+    CONSTRAINT backfill_check1 CHECK ((((state)::text = ANY ((ARRAY['RUNNING'::character varying, 'PAUSED'::character varying])::text[])) = (ended_at IS NULL))),
+    CONSTRAINT backfill_parallel_check CHECK ((parallel > 0)),
+    CONSTRAINT backfill_reprocess_check CHECK (((reprocess)::text = ANY ((ARRAY['missing'::character varying, 'failed'::character varying, 'all'::character varying])::text[]))),
+    CONSTRAINT backfill_state_check CHECK (((state)::text = ANY ((ARRAY['RUNNING'::character varying, 'PAUSED'::character varying, 'DONE'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying])::text[])))
+);
+
 CREATE TABLE tidemark.calendar (
     name character varying(64) NOT NULL,
     version integer NOT NULL,
@@ -227,6 +283,25 @@ CREATE TABLE tidemark.command (
     done_at timestamp with time zone,
     code integer,
     result text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE tidemark.drill (
+    drill_id uuid NOT NULL,
+    job_id bigint NOT NULL,
+    biz_date date NOT NULL,
+    first_run_id uuid,
+    first_rows bigint,
+    first_digest text NOT NULL,
+    first_finished_at timestamp with time zone,
+    actor text NOT NULL,
+    started_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE tidemark.due_date (
+    job_id bigint NOT NULL,
+    biz_date date NOT NULL,
+    fire_time timestamp with time zone NOT NULL,
+    settled boolean NOT NULL
 );
 
 CREATE TABLE tidemark.executor (
@@ -286,6 +361,7 @@ CREATE TABLE tidemark.job (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
+    due_until date,
     CONSTRAINT job_check CHECK (((NOT paused) OR (pause_reason <> ''::text))),
     CONSTRAINT job_shard_check CHECK ((shard >= 0)),
     CONSTRAINT job_version_check CHECK ((version > 0))
@@ -404,6 +480,7 @@ CREATE TABLE tidemark.run_history (
     created_at timestamp with time zone NOT NULL,
     started_at timestamp with time zone,
     ended_at timestamp with time zone NOT NULL,
+    backfill_id uuid,
     CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
 )
 PARTITION BY RANGE (recorded_at);
@@ -449,7 +526,8 @@ CREATE VIEW tidemark.run AS
     NULL::timestamp with time zone AS ended_at,
     active_run.held,
     active_run.retry_at,
-    true AS live
+    true AS live,
+    active_run.backfill_id
    FROM tidemark.active_run
 UNION ALL
  SELECT run_history.run_id,
@@ -492,7 +570,8 @@ UNION ALL
     run_history.ended_at,
     false AS held,
     NULL::timestamp with time zone AS retry_at,
-    false AS live
+    false AS live,
+    run_history.backfill_id
    FROM tidemark.run_history;
 
 CREATE TABLE tidemark.run_attempt (
@@ -566,6 +645,7 @@ CREATE TABLE tidemark.run_history_default (
     created_at timestamp with time zone NOT NULL,
     started_at timestamp with time zone,
     ended_at timestamp with time zone NOT NULL,
+    backfill_id uuid,
     CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
 );
 
@@ -661,6 +741,9 @@ ALTER TABLE ONLY tidemark.alert_silence
 ALTER TABLE ONLY tidemark.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
 
+ALTER TABLE ONLY tidemark.backfill
+    ADD CONSTRAINT backfill_pkey PRIMARY KEY (backfill_id);
+
 ALTER TABLE ONLY tidemark.calendar
     ADD CONSTRAINT calendar_pkey PRIMARY KEY (name);
 
@@ -669,6 +752,12 @@ ALTER TABLE ONLY tidemark.calendar_version
 
 ALTER TABLE ONLY tidemark.command
     ADD CONSTRAINT command_pkey PRIMARY KEY (command_id);
+
+ALTER TABLE ONLY tidemark.drill
+    ADD CONSTRAINT drill_pkey PRIMARY KEY (drill_id, biz_date);
+
+ALTER TABLE ONLY tidemark.due_date
+    ADD CONSTRAINT due_date_pkey PRIMARY KEY (job_id, biz_date);
 
 ALTER TABLE ONLY tidemark.executor_incarnation
     ADD CONSTRAINT executor_incarnation_pkey PRIMARY KEY (executor_id, incarnation);
@@ -759,9 +848,17 @@ CREATE INDEX alert_unrouted ON tidemark.alert USING btree (raised_at) WHERE (rou
 
 CREATE INDEX audit_at ON tidemark.audit USING btree (at);
 
+CREATE INDEX backfill_job ON tidemark.backfill USING btree (job_id, created_at);
+
+CREATE INDEX backfill_open ON tidemark.backfill USING btree (job_id) WHERE (ended_at IS NULL);
+
 CREATE INDEX command_open ON tidemark.command USING btree (shard, created_at) WHERE (done_at IS NULL);
 
 CREATE UNIQUE INDEX command_request ON tidemark.command USING btree (job_id, request_id) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX drill_date ON tidemark.drill USING btree (job_id, biz_date);
+
+CREATE INDEX due_date_unsettled ON tidemark.due_date USING btree (job_id, biz_date) WHERE (NOT settled);
 
 CREATE INDEX executor_app ON tidemark.executor USING btree (app);
 
@@ -781,7 +878,11 @@ CREATE INDEX job_watermark_archive_job ON tidemark.job_watermark_archive USING b
 
 CREATE INDEX job_watermark_job ON tidemark.job_watermark USING btree (job_id, biz_date);
 
+CREATE INDEX run_history_backfill ON ONLY tidemark.run_history USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
+
 CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+
+CREATE INDEX run_history_default_backfill_id_idx ON tidemark.run_history_default USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
 CREATE INDEX run_history_default_job_id_biz_date_idx ON tidemark.run_history_default USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
 
@@ -793,6 +894,8 @@ CREATE INDEX watermark_undone_job ON tidemark.watermark_undone USING btree (job_
 
 ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_default_pkey;
 
+ALTER INDEX tidemark.run_history_backfill ATTACH PARTITION tidemark.run_history_default_backfill_id_idx;
+
 ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_job_id_biz_date_idx;
 
 ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_default_job_id_run_id_idx;
@@ -803,15 +906,28 @@ ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey
 
 CREATE TRIGGER job_pause_noted AFTER UPDATE ON tidemark.job FOR EACH ROW WHEN ((old.paused <> new.paused)) EXECUTE FUNCTION tidemark.tidemark_note_pause();
 
+CREATE TRIGGER job_watermark_all_due AFTER TRUNCATE ON tidemark.job_watermark FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_all_due();
+
+CREATE TRIGGER job_watermark_due AFTER INSERT OR DELETE OR UPDATE ON tidemark.job_watermark FOR EACH ROW EXECUTE FUNCTION tidemark.tidemark_mark_due();
+
 CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 
-CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND ((new.status)::text <> (old.status)::text))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND (((new.status)::text <> (old.status)::text) OR ((old.actor <> ''::text) AND (new.actor = ''::text))))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
+
+ALTER TABLE ONLY tidemark.backfill
+    ADD CONSTRAINT backfill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.alert_delivery
     ADD CONSTRAINT alert_delivery_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES tidemark.alert(alert_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY tidemark.calendar_version
     ADD CONSTRAINT calendar_version_name_fkey FOREIGN KEY (name) REFERENCES tidemark.calendar(name);
+
+ALTER TABLE ONLY tidemark.drill
+    ADD CONSTRAINT drill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
+
+ALTER TABLE ONLY tidemark.due_date
+    ADD CONSTRAINT due_date_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.executor_incarnation
     ADD CONSTRAINT executor_incarnation_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES tidemark.executor(executor_id);

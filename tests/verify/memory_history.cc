@@ -48,6 +48,43 @@ void AddRuns(const MemoryStore& store, verify::History& history) {
   }
 }
 
+void AddMarks(const MemoryStore& store, verify::History& history) {
+  for (const auto& [key, mark] : store.watermarks) {
+    if (key.first != history.job_id) continue;
+    history.marks[key.second] = {mark.status, mark.reason, "", mark.actor, mark.run_id, mark.at};
+  }
+}
+
+void AddDefinitions(const JobRow& job, const std::function<JobSpec(const std::string&)>& spec_of,
+                    verify::History& history) {
+  history.name = job.name;
+  history.error = job.error;
+  history.ledger_from = job.ledger_from;
+  for (const JobRow::Version& version : job.versions) {
+    history.definitions.push_back(
+        ToVerify(version.version, version.valid_from, spec_of(version.spec)));
+  }
+  history.calendars = ToVerify(job.calendars.get());
+}
+
+void AddUpstreams(const MemoryStore& store,
+                  const std::function<JobSpec(const std::string&)>& spec_of,
+                  verify::History& history) {
+  const JobSpec newest = spec_of(store.jobs.at(history.job_id).versions.back().spec);
+  for (const Dependency& d : newest.after) {
+    verify::Upstream upstream;
+    upstream.offset = d.offset;
+    upstream.history.name = d.job;
+    for (const auto& [id, job] : store.jobs) {
+      if (job.name != d.job) continue;
+      upstream.history.job_id = id;
+      AddDefinitions(job, spec_of, upstream.history);
+      AddMarks(store, upstream.history);
+    }
+    history.upstreams.push_back(std::move(upstream));
+  }
+}
+
 }  // namespace
 
 verify::History HistoryOf(const MemoryStore& store, int64_t job_id, absl::Time now,
@@ -55,21 +92,12 @@ verify::History HistoryOf(const MemoryStore& store, int64_t job_id, absl::Time n
   const JobRow& job = store.jobs.at(job_id);
   verify::History history;
   history.job_id = job_id;
-  history.name = job.name;
   history.paused = job.paused;
-  history.error = job.error;
-  history.ledger_from = job.ledger_from;
   history.cursor = job.cursor;
   history.now = now;
-  for (const JobRow::Version& version : job.versions) {
-    history.definitions.push_back(
-        ToVerify(version.version, version.valid_from, spec_of(version.spec)));
-  }
-  history.calendars = ToVerify(job.calendars.get());
-  for (const auto& [key, mark] : store.watermarks) {
-    if (key.first != job_id) continue;
-    history.marks[key.second] = {mark.status, mark.reason, "", mark.actor, mark.run_id, mark.at};
-  }
+  AddDefinitions(job, spec_of, history);
+  AddMarks(store, history);
+  AddUpstreams(store, spec_of, history);
   AddRuns(store, history);
   if (const auto spans = store.pauses.find(job_id); spans != store.pauses.end()) {
     for (const MemoryStore::Pause& pause : spans->second) {

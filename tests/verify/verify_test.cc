@@ -86,7 +86,6 @@ TEST(VerifyTest, WhatMayWait) {
   EXPECT_EQ(without([](History& h) { h.paused = true; }), Texts{});
   EXPECT_EQ(without([](History& h) { h.error = "its zone vanished"; }), Texts{});
   EXPECT_EQ(without([](History& h) { h.definitions[0].enabled = false; }), Texts{});
-  EXPECT_EQ(without([](History& h) { h.waiting[Day("2026-11-05")] = "after ledger"; }), Texts{});
   EXPECT_EQ(without([](History& h) { h.now = At("2026-11-06T01:05:00Z"); }), Texts{});
   EXPECT_EQ(
       without([](History& h) { h.notices.push_back({"gap_held", {}, h.now, /*open=*/true}); }),
@@ -103,6 +102,78 @@ TEST(VerifyTest, WhatMayWait) {
             }),
             Texts{})
       << "another date is live: this one waits for its turn";
+}
+
+// The 5th is missing, and what happens to that with an upstream job like the one of `change`.
+Texts BehindAnUpstream(const std::function<void(Upstream&)>& change) {
+  History history = AllDone();
+  history.marks.erase(Day("2026-11-05"));
+  history.runs.pop_back();
+  Upstream upstream;
+  upstream.history = AllDone();
+  change(upstream);
+  history.upstreams.push_back(std::move(upstream));
+  return Found(history);
+}
+
+TEST(VerifyTest, ADateThatWaitsForAnotherJobsDateIsNotMissed) {
+  const Texts missed = {"missed 2026-11-05"};
+  EXPECT_EQ(BehindAnUpstream([](Upstream&) {}), missed) << "done upstream since long";
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) { u.history.marks.erase(Day("2026-11-05")); }),
+            Texts{});
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) { u.history.marks.erase(Day("2026-11-04")); }), missed)
+      << "another date";
+  const auto with = [](const char* status, const char* reason) {
+    return BehindAnUpstream([&](Upstream& u) {
+      u.history.marks[Day("2026-11-05")].status = status;
+      u.history.marks[Day("2026-11-05")].reason = reason;
+    });
+  };
+  EXPECT_EQ(with("FAILED", ""), Texts{});
+  EXPECT_EQ(with("RUNNING", ""), Texts{});
+  EXPECT_EQ(with("EXPIRED", "retention"), Texts{});
+  EXPECT_EQ(with("EXPIRED", "first_launch"), missed);
+  EXPECT_EQ(with("WAIVED", ""), missed);
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) {
+              u.history.marks[Day("2026-11-05")].updated_at = At("2026-11-06T11:55:00Z");
+            }),
+            Texts{})
+      << "done upstream a moment ago";
+}
+
+TEST(VerifyTest, OnlyDatesThatTheUpstreamOwesAreWaitedFor) {
+  const Texts missed = {"missed 2026-11-05"};
+  const auto open = [](Upstream& u) { u.history.marks.erase(Day("2026-11-05")); };
+  EXPECT_EQ(BehindAnUpstream([&](Upstream& u) {
+              open(u);
+              u.history.ledger_from = Day("2026-11-06");
+            }),
+            missed)
+      << "before its first date";
+  EXPECT_EQ(BehindAnUpstream([&](Upstream& u) {
+              open(u);
+              u.history.definitions[0].schedule.cron = "0 0 3 ? * SUN";
+            }),
+            missed)
+      << "not due there";
+  EXPECT_EQ(BehindAnUpstream([&](Upstream& u) {
+              u.offset = -1;
+              open(u);
+            }),
+            missed)
+      << "waits for the 4th";
+  EXPECT_EQ(BehindAnUpstream([&](Upstream& u) {
+              u.offset = 1;
+              u.history.marks.erase(Day("2026-11-06"));
+            }),
+            Texts{})
+      << "waits for the 6th, which comes due";
+}
+
+TEST(VerifyTest, AnUpstreamThatNobodyCanReadHoldsBack) {
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) { u.history.definitions.clear(); }), Texts{});
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) { u.history.error = "its zone vanished"; }), Texts{});
+  EXPECT_EQ(BehindAnUpstream([](Upstream& u) { u.history.ledger_from.reset(); }), Texts{});
 }
 
 TEST(VerifyTest, ANeverLaunchedJobOwesWhatWasDueSinceItWasMade) {

@@ -28,7 +28,8 @@ END $$;
 CREATE TRIGGER job_pause_noted AFTER UPDATE ON job
   FOR EACH ROW WHEN (OLD.paused <> NEW.paused) EXECUTE FUNCTION tidemark_note_pause();
 
--- Each verdict that settled a date and was taken away: its row deleted, or overtaken by a run.
+-- Each verdict that settled a date and was taken away: its row deleted, or overtaken by a run. A
+-- person's DONE that a run replaces by its own counts, too: the date was settled since then.
 CREATE TABLE watermark_undone (
   job_id      bigint NOT NULL,
   biz_date    date NOT NULL,
@@ -56,5 +57,6 @@ CREATE TRIGGER watermark_deleted AFTER DELETE ON job_watermark
   FOR EACH ROW WHEN (OLD.status IN ('DONE', 'WAIVED', 'EXPIRED'))
   EXECUTE FUNCTION tidemark_note_undone();
 CREATE TRIGGER watermark_overtaken AFTER UPDATE ON job_watermark
-  FOR EACH ROW WHEN (OLD.status IN ('DONE', 'WAIVED', 'EXPIRED') AND NEW.status <> OLD.status)
+  FOR EACH ROW WHEN (OLD.status IN ('DONE', 'WAIVED', 'EXPIRED') AND
+                     (NEW.status <> OLD.status OR (OLD.actor <> '' AND NEW.actor = '')))
   EXECUTE FUNCTION tidemark_note_undone();
