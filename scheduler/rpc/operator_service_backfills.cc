@@ -5,6 +5,7 @@
 #include "common/status.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/order_answers.h"
+#include "scheduler/rpc/rpc_status.h"
 
 namespace tidemark {
 
