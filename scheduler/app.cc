@@ -108,6 +108,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   store_options.database = database;
   store_options.address = server->address();
   store_options.version = kVersion;
+  store_options.retention = {config.keep_history_days, config.keep_log_days};
   store_options.node_id = config.node_id;
   if (store_options.node_id.empty()) store_options.node_id = HostName() + "/" + server->address();
   gateway.SetNode(store_options.node_id);

@@ -59,6 +59,16 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
       ->envname("TIDEMARK_CATCH_UP_PER_NODE")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  app.add_option("--keep-history-days", config.keep_history_days,
+                 "Runs that ended are kept so long, then dropped a month at a time; 0: for ever. "
+                 "Watermarks are always kept")
+      ->envname("TIDEMARK_KEEP_HISTORY_DAYS")
+      ->check(CLI::Range(0, 36500))
+      ->capture_default_str();
+  app.add_option("--keep-log-days", config.keep_log_days, "… and their logs")
+      ->envname("TIDEMARK_KEEP_LOG_DAYS")
+      ->check(CLI::Range(0, 36500))
+      ->capture_default_str();
 }
 
 std::string Problem(const SchedulerConfig& config) {

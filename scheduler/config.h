@@ -20,6 +20,8 @@ struct SchedulerConfig {
   std::string log_level = "info";
   int catch_up_per_app = 3;
   int catch_up_per_node = 50;
+  int keep_history_days = 400;  // 0: for ever, as below
+  int keep_log_days = 90;
   AlertsConfig alerts;  // from the file alone
 };
 

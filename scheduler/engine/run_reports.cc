@@ -85,8 +85,9 @@ void Runs::OnProcessGone(LiveRun& run) {
   if (run.phase != RunPhase::kSent && run.phase != RunPhase::kRunning) return;
   AttemptResult result;
   result.message = "the process " + run.row.executor_host + " that had it is gone";
-  EndAttempt(run, {.sent = true, .process_gone = true},
-             run.phase == RunPhase::kRunning ? Outcome::kLost : Outcome::kRefused, result);
+  // Also when it never said that it began: it may have died of it, and a handler that takes its
+  // process down at once must come to an end, too.
+  EndAttempt(run, {.sent = true, .process_gone = true}, Outcome::kLost, result);
 }
 
 void Runs::OnRefused(LiveRun& run, const RefusedReport& refused) {

@@ -58,6 +58,8 @@ class SchedulerStore::Impl {
   void Watch(Session& session, Term& term);
   void StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot);
   void StopWorkers(Term& term, bool drain);
+  // What is older than its retention; what others use now is left for the next time.
+  void DropOldPartitions(Connection& connection);
   // The process ends: lease and shards are free at once.
   void GiveBack(const Term& term);
   bool Stopping();
@@ -264,6 +266,8 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term) {
   constexpr absl::Duration kLook = absl::Seconds(1);
   absl::Duration next_look = clock_.Monotonic() + kLook;
   absl::Duration next_check = clock_.Monotonic() + options_.partition_check;
+  // Soon, for nodes that never live as long as the interval; not at once, which is for catching up.
+  absl::Duration next_drop = clock_.Monotonic() + options_.retention_check / 12;
   for (;;) {
     const absl::Duration now = clock_.Monotonic();
     const absl::Duration until = std::min(next_look, term.deadline());
@@ -275,8 +279,25 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term) {
     const absl::StatusOr<Connection*> connection = session.Get();
     if (!connection.ok()) continue;
     if (ShardsToTake(**connection, term.owner()).value_or(false)) return;
+    if (clock_.Monotonic() >= next_drop) {
+      DropOldPartitions(**connection);
+      next_drop = clock_.Monotonic() + options_.retention_check;
+    }
     if (clock_.Monotonic() < next_check) continue;
     if (Housekeeping(**connection).ok()) next_check = clock_.Monotonic() + options_.partition_check;
+  }
+}
+
+void SchedulerStore::Impl::DropOldPartitions(Connection& connection) {
+  while (!Stopping()) {
+    const absl::StatusOr<std::string> dropped = DropOldPartition(connection, options_.retention);
+    if (!dropped.ok()) {
+      LogInfo("old history was not dropped: tried again later",
+              {{"error", Message(dropped.status())}});
+      return;
+    }
+    if (dropped->empty()) return;
+    LogInfo("history older than its retention was dropped", {{"partition", *dropped}});
   }
 }
 

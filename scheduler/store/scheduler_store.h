@@ -13,6 +13,7 @@
 #include "scheduler/core/db_clock.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/store/database.h"
+#include "scheduler/store/retention.h"
 
 namespace tidemark {
 
@@ -24,6 +25,7 @@ struct StoreOptions {
   std::string node_id;
   std::string address;  // that executors and operators are told
   std::string version;
+  Retention retention;
   bool migrate = true;  // false: the schema must be there (a role without DDL)
 
   absl::Duration lease = absl::Seconds(10);       // in the database's time
@@ -31,6 +33,7 @@ struct StoreOptions {
   absl::Duration stop_after = absl::Seconds(8);   // without a renewal the term ends itself
   absl::Duration command_poll = absl::Milliseconds(500);
   absl::Duration partition_check = absl::Hours(12);
+  absl::Duration retention_check = absl::Hours(1);
   absl::Duration first_backoff = absl::Milliseconds(200);  // doubles up to max_backoff
   absl::Duration max_backoff = absl::Seconds(5);
 };

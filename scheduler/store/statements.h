@@ -38,6 +38,7 @@ extern const std::string_view kForgetFences;  // fenced long ago, nothing refers
 extern const std::string_view kForgetFlushes;
 extern const std::string_view kTimeline;          // → number
 extern const std::string_view kEnsurePartitions;  // → number made
+extern const std::string_view kDropPartition;     // history days, log days → its name or ""
 
 // ---------------------------------------------------------------- reads
 // $1 shards, $2 after this job_id, $3 limit → columns of a job.

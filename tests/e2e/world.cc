@@ -72,6 +72,22 @@ void World::Start(const std::string& name, ProcessOptions options) {
   programs_.insert_or_assign(name, *std::move(process));
 }
 
+void World::StartExecutor(const std::string& name, ProcessOptions options) {
+  const auto starts = [this, &name] {
+    const std::string log = ReadFile(Path(name + ".log"));
+    int count = 0;
+    for (size_t at = log.find("executor starts"); at != std::string::npos;
+         at = log.find("executor starts", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const int before = starts();
+  Start(name, std::move(options));
+  // From there on it knows what to do with a signal.
+  EXPECT_TRUE(WaitFor([&] { return starts() > before || !programs_.at(name).Running(); })) << name;
+}
+
 void World::StartScheduler(const std::string& name, const std::string& node) {
   const std::string file = Path("address");
   unlink(file.c_str());
@@ -118,7 +134,7 @@ void World::StartAgent(const std::string& id, const std::string& script,
   options.env = env;
   options.env["JOURNAL"] = Path("journal");
   options.env["WORLD"] = dir_;
-  Start(id, std::move(options));
+  StartExecutor(id, std::move(options));
 }
 
 void World::StartRecon(const std::string& id, std::vector<std::string> program,
@@ -135,7 +151,7 @@ void World::StartRecon(const std::string& id, std::vector<std::string> program,
     options.argv.push_back(argument);
   }
   options.env["RECON_DATABASE_URL"] = recon_database_->url();
-  Start(id, std::move(options));
+  StartExecutor(id, std::move(options));
 }
 
 void World::StartProbe(const std::string& id, int capacity) {
@@ -151,7 +167,7 @@ void World::StartProbe(const std::string& id, int capacity) {
                   dir_,
                   "--capacity",
                   std::to_string(capacity)};
-  Start(id, std::move(options));
+  StartExecutor(id, std::move(options));
 }
 
 void World::StartProgram(const std::string& name, std::vector<std::string> argv) {

@@ -87,6 +87,8 @@ class World {
  private:
   std::string RunSql(const std::string& url, const std::string& statement);
   void Start(const std::string& name, ProcessOptions options);
+  // Returns once it has said that it starts (in its log), or has ended.
+  void StartExecutor(const std::string& name, ProcessOptions options);
   const std::string& target() const { return link_.empty() ? address() : link_; }
 
   std::string dir_;

@@ -86,6 +86,23 @@ TEST(RunLifeTest, NeverSentIsFreeAtOnceWhenItsExecutorLeaves) {
   EXPECT_EQ(h.store.active.begin()->second.lost_attempts, 0);
 }
 
+TEST(RunLifeTest, E02AHandlerThatTakesItsProcessDownUnheardComesToAnEnd) {
+  // Each time before the process can say that it began.
+  OneRun h;
+  int processes = 0;
+  size_t triggers = 0;
+  while (h.StatusOf(h.job, "2026-11-28") != "FAILED" && processes < 50) {
+    Executor& e1 = h.Start("e1", ++processes);
+    triggers += e1.triggers.size();
+    e1.triggers.clear();
+    h.Disconnect(e1);
+  }
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
+  EXPECT_EQ(triggers, 10U);
+  EXPECT_EQ(h.store.attempts.at(0).outcome, "LOST");
+  EXPECT_TRUE(h.HasAlert("run_failed"));
+}
+
 TEST(RunLifeTest, ALongRunWithHeartbeatsIsLeftAlone) {
   OneRun h;
   Executor& e1 = h.Start("e1");
