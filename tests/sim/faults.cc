@@ -59,6 +59,8 @@ void Simulation::Fault() {
                                             &Simulation::OrderDrill,
                                             &Simulation::PauseJob,
                                             &Simulation::EditJob,
+                                            &Simulation::EditOffset,
+                                            &Simulation::EditAfter,
                                             &Simulation::EditCalendar,
                                             &Simulation::DeleteJob,
                                             &Simulation::Waive};
@@ -100,6 +102,7 @@ void Simulation::KillScheduler() {
   scheduler_->Kill();
   for (const auto& executor : executors_) Break(executor->id());
   const bool long_outage = random_.Uniform() < 0.2;
+  if (random_.Uniform() < 0.1) SetClockBack();
   queue_.After(absl::Seconds(1 + (long_outage ? 900 : 20) * random_.Uniform()), [this] {
     if (scheduler_->alive()) return;
     Trace("scheduler started");
@@ -172,157 +175,19 @@ void Simulation::SuspendScheduler() {
   scheduler_->Suspend(d);
 }
 
+// As when the node's death is one of the database's primary, too, and the next one's clock is late.
+void Simulation::SetClockBack() {
+  const absl::Duration step = absl::Minutes(40) * random_.Uniform();
+  Count("database clock set back at a restart", DurationText(step));
+  const absl::Time before = scheduler_->DbNow();
+  scheduler_->SetClockBack(step);
+  setbacks_.emplace_back(scheduler_->DbNow(), before);
+}
+
 void Simulation::StepClock() {
   const absl::Duration step = absl::Seconds(6) + absl::Minutes(40) * random_.Uniform();
   Count("database clock steps", DurationText(step));
   scheduler_->StepClock(step);
-}
-
-// ---------------------------------------------------------------- people
-
-void Simulation::DeleteWatermark() {
-  if (store_.watermarks.empty()) return;
-  auto it = store_.watermarks.begin();
-  std::advance(it, static_cast<int64_t>(random_.Next() % store_.watermarks.size()));
-  const auto [job, date] = it->first;
-  Count("watermark deleted by SQL", FormatDate(date) + " " + it->second.status);
-  store_.now = scheduler_->DbNow();
-  store_.DeleteWatermark(job, date);
-}
-
-void Simulation::DeleteRunningWatermark() {
-  for (const auto& [key, run] : store_.active) {
-    if (!run.biz_date.has_value()) continue;
-    Count("watermark of a live date deleted", key.key);
-    store_.now = scheduler_->DbNow();
-    store_.DeleteWatermark(key.job_id, *run.biz_date);
-    return;
-  }
-}
-
-void Simulation::OrderCancel() {
-  if (store_.active.empty()) return;
-  auto it = store_.active.begin();
-  std::advance(it, static_cast<int64_t>(random_.Next() % store_.active.size()));
-  Count("cancel ordered", it->second.run_id);
-  scheduler_->Order(it->first.job_id, "cancel", {{"run_id", it->second.run_id}});
-}
-
-void Simulation::OrderRerun() {
-  const auto [name, id] = AnyJob();
-  if (name == "beat") {
-    Count("manual trigger ordered", name);
-    scheduler_->Order(id, "trigger", {});
-    return;
-  }
-  const std::string date = FormatDate(*ParseDate("2026-11-16") + random_.Next() % 5);
-  Count("rerun ordered", name + " " + date);
-  scheduler_->Order(id, "rerun", {{"biz_date", date}, {"run_id", "x"}, {"force", "true"}});
-}
-
-void Simulation::OrderBackfill() {
-  const auto [name, id] = AnyJob();
-  if (name == "beat") return;
-  const absl::CivilDay from = *ParseDate("2026-11-16") + random_.Next() % 5;
-  const absl::CivilDay to = from + random_.Next() % 4;
-  constexpr const char* kReprocess[] = {"missing", "failed", "all"};
-  const std::string reprocess = kReprocess[random_.Next() % std::size(kReprocess)];
-  const bool loose = name == "loose";
-  Count("backfill ordered",
-        name + " " + FormatDate(from) + " to " + FormatDate(to) + " " + reprocess);
-  scheduler_->Order(id, "backfill_create",
-                    {{"backfill_id", "backfill" + std::to_string(++made_backfills_)},
-                     {"from", FormatDate(from)},
-                     {"to", FormatDate(to)},
-                     {"reprocess", reprocess},
-                     {"reverse", loose && random_.Uniform() < 0.5 ? "true" : "false"},
-                     {"parallel", loose ? std::to_string(1 + random_.Next() % 3) : "1"}});
-}
-
-void Simulation::MoveBackfill() {
-  if (store_.backfills.empty()) return;
-  auto it = store_.backfills.begin();
-  std::advance(it, static_cast<std::ptrdiff_t>(random_.Next() % store_.backfills.size()));
-  constexpr const char* kMoves[] = {"backfill_pause", "backfill_resume", "backfill_cancel"};
-  const std::string move = kMoves[random_.Next() % std::size(kMoves)];
-  Count("backfill paused, resumed, cancelled", it->first + " " + move);
-  scheduler_->Order(it->second.job_id, move,
-                    {{"backfill_id", it->first}, {"reason", "simulation"}});
-}
-
-void Simulation::OrderDrill() {
-  const auto [name, id] = AnyJob();
-  if (name == "beat") return;
-  Count("drill ordered", name);
-  scheduler_->Order(id, "drill",
-                    {{"drill_id", "drill" + std::to_string(++made_backfills_)},
-                     {"days", std::to_string(1 + random_.Next() % 3)},
-                     {"now", random_.Uniform() < 0.5 ? "true" : "false"},
-                     {"allow_no_fingerprint", "true"}});
-}
-
-void Simulation::PauseJob() {
-  const auto [name, id] = AnyJob();
-  Count("job paused", name);
-  scheduler_->Order(id, "pause", {{"reason", "simulation"}});
-  const bool skip = random_.Uniform() < 0.2;
-  queue_.After(absl::Hours(3) * random_.Uniform() * random_.Uniform(),
-               [this, name = name, id = id, skip] {
-                 Trace("job resumed: " + name);
-                 if (skip) {
-                   for (const absl::CivilDay date : DueDates(id, scheduler_->DbNow())) {
-                     oracle_.Excuse(name + "/" + FormatDate(date));
-                   }
-                 }
-                 scheduler_->Order(id, "resume", {{"skip_missed", skip ? "true" : "false"}});
-               });
-}
-
-void Simulation::EditJob() {
-  const std::string name = random_.Uniform() < 0.5 ? "strict" : "loose";
-  JobSpec spec = NewestSpec(name);
-  constexpr const char* kTimes[] = {"0 0 1 * * ?", "0 30 0 * * ?", "0 0 6 * * ?", "0 45 13 * * ?",
-                                    "0 0 20 * * ?"};
-  spec.schedule.cron = kTimes[random_.Next() % std::size(kTimes)];
-  if (name == "loose" && random_.Uniform() < 0.3) spec.schedule.cron = "0 0 2 ? * MON-FRI";
-  spec.retry.max_attempts = 2 + static_cast<int>(random_.Next() % 3);
-  Count("job edited", name + " " + spec.schedule.cron);
-  Edit(name, spec);
-}
-
-void Simulation::EditCalendar() {
-  const bool retroactive = random_.Uniform() < 0.5;
-  std::vector<absl::CivilDay> closed;
-  for (int i = 0; i < 2; ++i) closed.push_back(*ParseDate("2026-11-16") + random_.Next() % 7);
-  Count(retroactive ? "calendar edited for the past, too" : "calendar edited",
-        FormatDate(closed[0]) + " " + FormatDate(closed[1]));
-  ImportCalendar(closed, retroactive);
-}
-
-// "mortal" is deleted and made again: the new one inherits nothing.
-void Simulation::DeleteJob() {
-  const int64_t id = job_ids_.at("mortal");
-  if (!store_.jobs.contains(id)) return;
-  Count("job deleted");
-  scheduler_->Order(id, "delete", {});
-  queue_.After(absl::Minutes(20) * random_.Uniform(), [this, id] {
-    if (store_.jobs.contains(id) || job_ids_.at("mortal") != id) return;
-    Trace("job made again");
-    AddDailyJob("mortal", CatchUpOrder::kStrict, "");
-    scheduler_->Order(job_ids_.at("mortal"), "job_changed", {});
-  });
-}
-
-void Simulation::Waive() {
-  const std::string name = random_.Uniform() < 0.5 ? "strict" : "loose";
-  const std::string date = FormatDate(*ParseDate("2026-11-16") + random_.Next() % 6);
-  const double luck = random_.Uniform();
-  const std::string kind = luck < 0.4 ? "waive" : luck < 0.7 ? "force_done" : "unwaive";
-  Count(kind + " ordered", name + " " + date);
-  // Perhaps refused; order may pass the date from now on all the same.
-  if (kind != "unwaive") oracle_.Excuse(name + "/" + date);
-  scheduler_->Order(job_ids_.at(name), kind,
-                    {{"date", date}, {"from", date}, {"to", date}, {"reason", "simulation"}});
 }
 
 }  // namespace tidemark::sim

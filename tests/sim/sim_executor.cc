@@ -171,6 +171,7 @@ void SimExecutor::Carry(exec::Effect effect) {
     unsaved_[write->key] = {write->report, false};
     WriteSoon(write->key);
   } else if (auto* ack = std::get_if<exec::SpoolAckEffect>(&effect)) {
+    outside_.acknowledged(ack->key.run_id, static_cast<int>(ack->key.attempt));
     if (spool_.contains(ack->key)) spool_[ack->key].acknowledged = true;
     if (unsaved_.contains(ack->key)) unsaved_[ack->key].acknowledged = true;
   } else if (auto* gone = std::get_if<exec::SpoolDeleteEffect>(&effect)) {

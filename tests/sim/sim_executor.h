@@ -35,6 +35,8 @@ class SimExecutor {
     // A handler is about to be entered; one was left.
     std::function<void(const v1::Trigger&)> entering;
     std::function<void()> left;
+    // The scheduler acknowledged the end of that attempt.
+    std::function<void(const std::string& run_id, int attempt)> acknowledged;
   };
 
   // `name` tells processes apart; two of them may have one executor_id.

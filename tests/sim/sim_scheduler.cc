@@ -3,6 +3,11 @@
 #include <utility>
 
 namespace tidemark::sim {
+namespace {
+
+constexpr absl::Duration kSlowRead = absl::Seconds(30);
+
+}  // namespace
 
 SimScheduler::SimScheduler(absl::Time start, EventQueue& queue, Random& random, MemoryStore& store,
                            Decoders decoders, Outside outside)
@@ -18,8 +23,7 @@ void SimScheduler::Start() {
   // The fence: an open transaction of the old owner commits or dies before the load.
   if (in_flight_ && !in_flight_->settled) {
     in_flight_->settled = true;
-    store_.now = DbNow();
-    if (random_.Uniform() < doubt) store_.Apply(in_flight_->flush);
+    if (random_.Uniform() < doubt) Apply(in_flight_->flush);
   }
   in_flight_.reset();
   alive_ = true;
@@ -107,6 +111,19 @@ std::string SimScheduler::Order(int64_t job_id, const std::string& kind,
   return command.command_id;
 }
 
+// What a flush orders is a row like any other order, which the feed finds after a while.
+FlushResult SimScheduler::Apply(const Flush& flush) {
+  store_.now = DbNow();
+  FlushResult result = store_.Apply(flush);
+  for (Command& order : std::exchange(store_.orders, {})) {
+    open_orders_[order.command_id] = order;
+    queue_.After(absl::Milliseconds(500) * random_.Uniform(), [this, order, life = life_] {
+      if (alive_ && life == life_) Deliver(order);  // else the next term reads it
+    });
+  }
+  return result;
+}
+
 void SimScheduler::Deliver(const Command& order) {
   WhenAwake([this, order] {
     Command command = order;
@@ -135,7 +152,8 @@ void SimScheduler::Carry(Effects effects) {
   for (LedgerQuery& query : effects.queries) {
     queue_.After(slowness * random_.Uniform(), [this, query = std::move(query), life = life_] {
       // Read at this moment; the answer is on its way for a while.
-      queue_.After(slowness * random_.Uniform(), [this, result = store_.Answer(query), life] {
+      const absl::Duration way = random_.Uniform() < slow_reads ? kSlowRead : slowness;
+      queue_.After(way * random_.Uniform(), [this, result = store_.Answer(query), life] {
         if (!alive_ || life != life_) return;
         WhenAwake([this, result, life] {
           if (life != life_) return;
@@ -152,8 +170,7 @@ void SimScheduler::Commit(const std::shared_ptr<Pending>& pending) {
   pending->settled = true;
   // A node that died meanwhile may have got its COMMIT through, or not.
   if (!alive_ && random_.Uniform() >= doubt) return;
-  store_.now = DbNow();
-  const FlushResult result = store_.Apply(pending->flush);
+  const FlushResult result = Apply(pending->flush);
   queue_.After(slowness * random_.Uniform(), [this, result, life = life_] {
     if (!alive_ || life != life_) return;
     WhenAwake([this, result, life] {

@@ -41,13 +41,16 @@ class SimScheduler {
   void Suspend(absl::Duration d);
   // The database's clock steps; the node notices, holds, and trusts it again.
   void StepClock(absl::Duration step);
+  // It was set back while no node was there to notice.
+  void SetClockBack(absl::Duration step) { stepped_ -= step; }
   // Whether a transaction is open.
   bool Committing() const { return in_flight_ && !in_flight_->settled; }
 
   absl::Time DbNow() const { return start_ + (queue_.now() - begin_) + stepped_; }
   // How long a commit takes, at most.
   absl::Duration slowness = absl::Milliseconds(50);
-  double doubt = 0;  // share of killed commits that took place all the same
+  double doubt = 0;       // share of killed commits that took place all the same
+  double slow_reads = 0;  // share of ledger answers that are on their way for long
 
  private:
   struct Pending {
@@ -58,6 +61,7 @@ class SimScheduler {
   // Lets `what` happen once the process is not suspended, if it still lives then.
   void WhenAwake(std::function<void()> what);
   void Deliver(const Command& command);
+  FlushResult Apply(const Flush& flush);
   Moment Now() const { return {queue_.now(), DbNow(), DbNow()}; }
   void Pump();
   void Carry(Effects effects);

@@ -3,15 +3,11 @@
 #include <utility>
 
 #include "common/time_text.h"
-#include "scheduler/verify/due_plan.h"
-#include "scheduler/verify/verify.h"
-#include "tests/verify/memory_history.h"
 
 namespace tidemark::sim {
 namespace {
 
 constexpr absl::Duration kFaultTime = absl::Hours(24);
-// What is due an hour before the end of the calm must be settled by then.
 constexpr absl::Duration kCalmTime = absl::Hours(8);
 constexpr absl::Duration kPatienceWithFailures = absl::Hours(2);
 
@@ -24,10 +20,12 @@ Simulation::Simulation(uint64_t seed) : seed_(seed), random_(seed) {
       SimScheduler::Outside{[this](const Outbound& message) { ToExecutor(message); },
                             [this](StreamId stream) { CloseStream(stream); }});
   scheduler_->doubt = 0.5;
+  scheduler_->slow_reads = 0.03;
   ImportCalendar({}, /*retroactive=*/false);
   AddDailyJob("strict", CatchUpOrder::kStrict, "");
   AddDailyJob("loose", CatchUpOrder::kIndependent, "cn");
   AddDailyJob("mortal", CatchUpOrder::kStrict, "");
+  AddReportJob();
   AddBeatJob();
   AddExecutor("e1", "e1", true);
   AddExecutor("e2", "e2", true);
@@ -39,82 +37,6 @@ Simulation::Simulation(uint64_t seed) : seed_(seed), random_(seed) {
 void Simulation::Trace(const std::string& what) {
   report_.trace.push_back(DurationText(queue_.now()) + " " + what);
 }
-
-// ---------------------------------------------------------------- the oracles' eyes
-
-std::vector<absl::CivilDay> Simulation::DueDates(int64_t job_id, absl::Time until) const {
-  std::vector<absl::CivilDay> dates;
-  const auto job = store_.jobs.find(job_id);
-  if (job == store_.jobs.end() || !job->second.ledger_from.has_value()) return dates;
-  const verify::History history =
-      HistoryOf(store_, job_id, scheduler_->DbNow(),
-                [this](const std::string& text) { return SpecOf(text); });
-  const verify::DuePlan plan(history);
-  for (const verify::DueDate& due : plan.Dates(*job->second.ledger_from, until)) {
-    if (due.last <= until) dates.push_back(due.date);
-  }
-  return dates;
-}
-
-void Simulation::ForgetSuperseded() {
-  for (const auto& executor : executors_) {
-    const auto acting = store_.executors.find(executor->executor_id());
-    if (!executor->alive() || acting == store_.executors.end()) continue;
-    const bool was_acting =
-        store_.incarnations.contains(executor->executor_id() + "/" + executor->uuid());
-    if (!was_acting || acting->second.second == executor->uuid()) continue;
-    if (oracle_.Died(executor->Process())) ++report_.superseded;
-  }
-}
-
-void Simulation::CheckEntering(const v1::Trigger& trigger) {
-  Focus();
-  ForgetSuperseded();
-  if (trigger.job() != "strict") return;
-  std::vector<std::string> before;
-  const absl::CivilDay date = *ParseDate(trigger.biz_date());
-  // A forced rerun of a DONE date, which a person's word may have made so, is in nobody's way.
-  const auto mark = store_.watermarks.find({job_ids_.at("strict"), date});
-  if (mark != store_.watermarks.end() && mark->second.status == "DONE") return;
-  for (const absl::CivilDay day : DueDates(job_ids_.at("strict"), scheduler_->DbNow())) {
-    if (day < date) before.push_back("strict/" + FormatDate(day));
-  }
-  oracle_.CheckOrder(queue_.now(), "strict/" + trigger.biz_date(), before);
-}
-
-void Simulation::CheckEnd() {
-  for (const auto& [id, done] : store_.commands) {
-    if (done.code != absl::StatusCode::kOk) Trace("refused " + id + ": " + done.message);
-  }
-  for (const auto& [key, run] : store_.active) {
-    Trace("live at the end: " + run.job_name + " " + key.key + " " + run.run_id + " in '" +
-          run.executor_id + "'" + (run.held ? " held" : ""));
-  }
-  oracle_.CheckWatermarks(queue_.now(), store_);
-  for (const auto& [id, job] : store_.jobs) {
-    const std::string name = job.name;
-    if (name != "beat") {
-      const auto due = DueDates(id, scheduler_->DbNow() - absl::Hours(1));
-      if (due.size() < 2) oracle_.Blame(queue_.now(), name + ": nothing was due");
-      oracle_.CheckSettled(queue_.now(), store_, id, due);
-    }
-    const verify::Verdict verdict =
-        VerifyJob(HistoryOf(store_, id, scheduler_->DbNow(),
-                            [this](const std::string& text) { return SpecOf(text); }),
-                  {});
-    report_.judged += static_cast<size_t>(verdict.judged);
-    for (const verify::Finding& finding : verdict.findings) {
-      std::string text = "verify: " + std::string(verify::Name(finding.kind)) + " " + name + " " +
-                         (finding.date ? FormatDate(*finding.date) : "") +
-                         (finding.fire_time ? FormatInstant(*finding.fire_time) : "") + ": " +
-                         finding.text;
-      for (const std::string& run_id : finding.run_ids) text += " " + run_id;
-      oracle_.Blame(queue_.now(), text);
-    }
-  }
-}
-
-// ---------------------------------------------------------------- the course
 
 void Simulation::Calm() {
   faults_on_ = false;

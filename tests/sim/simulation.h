@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/verify/verify.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/sim_executor.h"
 #include "tests/sim/sim_scheduler.h"
@@ -30,9 +31,9 @@ struct SimReport {
 // States of a run in their order.
 const std::vector<std::string>& RunStates();
 
-// One world: a strict daily job, an independent one on a calendar, one that gets deleted and made
-// again, one of every quarter of an hour, three executors (one of which cannot be stopped), a day
-// of faults, then calm until everything must be settled.
+// One world: a strict daily job, an independent one on a calendar, one that waits for both, one
+// that gets deleted and made again, one of every quarter of an hour, three executors (one of which
+// cannot be stopped), a day of faults, then calm until everything must be settled.
 class Simulation {
  public:
   explicit Simulation(uint64_t seed);
@@ -49,9 +50,12 @@ class Simulation {
   // world.cc: definitions
   void AddJob(const std::string& name, JobSpec spec);
   void AddDailyJob(const std::string& name, CatchUpOrder order, const std::string& calendar);
+  void AddReportJob();  // waits for "strict" and "loose"
   void AddBeatJob();
+  void KeepAfter(int64_t job_id, const JobSpec& spec);
   // Stores another version of the job and tells the scheduler.
   void Edit(const std::string& name, const JobSpec& spec);
+  absl::Time EditTime(const std::string& name) const;
   void ImportCalendar(const std::vector<absl::CivilDay>& closed, bool retroactive);
   const JobSpec& NewestSpec(const std::string& name) const;
   JobSpec SpecOf(const std::string& text) const { return specs_.at(text); }
@@ -65,7 +69,7 @@ class Simulation {
   void ToExecutor(const Outbound& message);
   void CloseStream(StreamId stream);
 
-  // faults.cc
+  // faults.cc: machines and processes; people.cc: the rest
   using FaultMethod = void (Simulation::*)();
   void PlanFault();
   void Focus();  // perhaps a fault at this very moment of a run
@@ -78,6 +82,7 @@ class Simulation {
   void StartTwin();
   void SuspendScheduler();
   void StepClock();
+  void SetClockBack();
   void DeleteWatermark();
   void DeleteRunningWatermark();
   void OrderCancel();
@@ -87,9 +92,13 @@ class Simulation {
   void OrderDrill();
   void PauseJob();
   void EditJob();
+  void EditOffset();
+  void EditAfter();
   void EditCalendar();
   void DeleteJob();
   void Waive();
+  void WaiveLost(const std::string& name, const std::vector<absl::CivilDay>& lost);
+  std::string AnyDated();  // of the jobs that stay
   // Counts the fault, with the states of the runs that it strikes.
   void Count(const std::string& kind, const std::string& detail = "");
   std::string StateOf(const ActiveRun& run) const;
@@ -97,15 +106,26 @@ class Simulation {
   std::pair<std::string, int64_t> AnyJob();
   void RestartExecutor(SimExecutor& executor, absl::Duration after);
 
-  // simulation.cc: course and oracles
+  // checks.cc
+  verify::History History(int64_t job_id) const;
   void CheckEntering(const v1::Trigger& trigger);
+  void CheckStrict(const ActiveRun& run);
+  void CheckUpstreams(const ActiveRun& run);
+  bool DueAllAlong(int64_t job_id, absl::CivilDay date, absl::Time since) const;
+  // What is acknowledged is committed: the executor may forget it.
+  void CheckAcknowledged(const std::string& run_id, int attempt);
   // What is documented as beyond any scheduler: of two processes with one id, the acting one out of
   // contact, the other one is taken for its successor.
   void ForgetSuperseded();
   std::vector<absl::CivilDay> DueDates(int64_t job_id, absl::Time until) const;
+  bool UpstreamIsAhead(int64_t job_id, absl::CivilDay date, absl::Time until) const;
+  bool InDoubt(const verify::History& history, const verify::Finding& finding) const;
+  void CheckJob(int64_t id, const std::string& name);
+  void CheckEnd();
+
+  // simulation.cc: the course
   void Calm();
   void MendByHand();
-  void CheckEnd();
   void Trace(const std::string& what);
 
   const uint64_t seed_;
@@ -123,6 +143,8 @@ class Simulation {
   std::map<std::string, Link> links_;  // by the executor's name
   std::map<std::string, absl::Duration> unreachable_until_;
   StreamId last_stream_ = 0;
+  // The database's time after and before each time that it was set back.
+  std::vector<std::pair<absl::Time, absl::Time>> setbacks_;
   bool faults_on_ = true;
   absl::Duration calm_since_;
   SimReport report_;

@@ -1,4 +1,5 @@
 // Jobs, calendars and executors of the simulated world.
+#include <algorithm>
 #include <utility>
 
 #include "common/time_text.h"
@@ -25,8 +26,14 @@ void Simulation::AddJob(const std::string& name, JobSpec spec) {
   if (!spec.schedule.calendar.empty()) {
     row.calendars = std::make_shared<const CalendarSet>(calendars_);
   }
+  KeepAfter(id, spec);
   specs_[text] = std::move(spec);
   job_ids_[name] = id;
+}
+
+void Simulation::KeepAfter(int64_t job_id, const JobSpec& spec) {
+  std::erase_if(store_.after, [&](const auto& entry) { return entry.second.first == job_id; });
+  for (const Dependency& d : spec.after) store_.after.emplace(d.job, std::pair(job_id, d.offset));
 }
 
 void Simulation::AddDailyJob(const std::string& name, CatchUpOrder order,
@@ -39,6 +46,17 @@ void Simulation::AddDailyJob(const std::string& name, CatchUpOrder order,
       random_.Uniform() < 0.5 ? RoutingStrategy::kLeastBusy : RoutingStrategy::kRoundRobin;
   oracle_.Limit(name, order == CatchUpOrder::kStrict ? 1 : spec.catch_up.parallelism);
   AddJob(name, std::move(spec));
+}
+
+void Simulation::AddReportJob() {
+  JobSpec spec = EngineHarness::DailyJob("report", "2026-11-16");
+  spec.schedule.cron = "0 0 3 * * ?";
+  spec.after = {{"strict", 0}, {"loose", 0}};
+  spec.catch_up.order =
+      random_.Uniform() < 0.5 ? CatchUpOrder::kStrict : CatchUpOrder::kIndependent;
+  spec.catch_up.parallelism = 2;
+  oracle_.Limit("report", spec.catch_up.order == CatchUpOrder::kStrict ? 1 : 2);
+  AddJob("report", std::move(spec));
 }
 
 void Simulation::AddBeatJob() {
@@ -58,12 +76,20 @@ const JobSpec& Simulation::NewestSpec(const std::string& name) const {
   return specs_.at(store_.jobs.at(job_ids_.at(name)).versions.back().spec);
 }
 
+// Later than the version before it, whatever the clock did.
+absl::Time Simulation::EditTime(const std::string& name) const {
+  const JobRow& row = store_.jobs.at(job_ids_.at(name));
+  return std::max(scheduler_->DbNow(), row.versions.back().valid_from + absl::Microseconds(1));
+}
+
 void Simulation::Edit(const std::string& name, const JobSpec& spec) {
   JobRow& row = store_.jobs.at(job_ids_.at(name));
+  const absl::Time at = EditTime(name);
   ++row.version;
   const std::string text = name + std::to_string(row.job_id) + "#" + std::to_string(row.version);
   specs_[text] = spec;
-  row.versions.push_back({row.version, scheduler_->DbNow(), text});
+  KeepAfter(row.job_id, spec);
+  row.versions.push_back({row.version, at, text});
   scheduler_->Order(row.job_id, "job_changed", {});
 }
 
@@ -73,8 +99,10 @@ void Simulation::ImportCalendar(const std::vector<absl::CivilDay>& closed, bool 
   spec.name = "cn";
   spec.version = static_cast<int>(history.size()) + 1;
   spec.dates = closed;
-  history.push_back({scheduler_->DbNow(), retroactive,
-                     std::make_shared<const Calendar>(*Calendar::Make(std::move(spec)))});
+  absl::Time at = scheduler_->DbNow();
+  if (!history.empty()) at = std::max(at, history.back().valid_from + absl::Microseconds(1));
+  history.push_back(
+      {at, retroactive, std::make_shared<const Calendar>(*Calendar::Make(std::move(spec)))});
   for (auto& [id, row] : store_.jobs) {
     if (row.calendars == nullptr) continue;
     row.calendars = std::make_shared<const CalendarSet>(calendars_);
@@ -91,7 +119,8 @@ void Simulation::AddExecutor(const std::string& name, const std::string& id, boo
             ToScheduler(executor, message);
           },
           [this](SimExecutor& executor) { CloseStream(links_[executor.id()].stream); },
-          [this](const v1::Trigger& trigger) { CheckEntering(trigger); }, [this] { Focus(); }}));
+          [this](const v1::Trigger& trigger) { CheckEntering(trigger); }, [this] { Focus(); },
+          [this](const std::string& run_id, int attempt) { CheckAcknowledged(run_id, attempt); }}));
   executors_.back()->odds = {0.05, 0.15, interruptible ? 0.1 : 0.5, absl::Seconds(20)};
   // Long enough to outlive a lost contact.
   if (!interruptible || random_.Uniform() < 0.3) executors_.back()->odds.mean = absl::Minutes(8);
