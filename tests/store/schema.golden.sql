@@ -1,6 +1,35 @@
 
 CREATE SCHEMA tidemark;
 
+CREATE FUNCTION tidemark.tidemark_drop_partition(history_days integer, log_days integer) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET client_min_messages TO 'warning'
+    SET lock_timeout TO '50ms'
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $_$
+DECLARE
+  oldest_live timestamptz := COALESCE((SELECT min(created_at) FROM active_run), 'infinity');
+  child       regclass;
+BEGIN
+  SELECT p.oid INTO child
+  FROM (VALUES ('run_history'::regclass, history_days), ('run_attempt', history_days),
+               ('run_log', log_days)) keep (parent, days)
+  JOIN pg_inherits i ON i.inhparent = keep.parent
+  JOIN pg_class p ON p.oid = i.inhrelid
+  CROSS JOIN LATERAL (SELECT substring(pg_get_expr(p.relpartbound, p.oid)
+                                       from $re$TO \('([^']+)'\)$re$)::timestamptz AS upper) bound
+  WHERE keep.days > 0
+    AND bound.upper <= tidemark_now() - make_interval(days => keep.days)
+    AND bound.upper <= oldest_live
+  ORDER BY bound.upper, p.relname
+  LIMIT 1;
+  IF child IS NULL THEN
+    RETURN '';
+  END IF;
+  EXECUTE format('DROP TABLE %s', child);
+  RETURN child::text;
+END $_$;
+
 CREATE FUNCTION tidemark.tidemark_ensure_partitions() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET client_min_messages TO 'warning'
@@ -890,6 +919,10 @@ CREATE INDEX run_history_job ON ONLY tidemark.run_history USING btree (job_id, r
 
 CREATE INDEX run_history_default_job_id_run_id_idx ON tidemark.run_history_default USING btree (job_id, run_id DESC);
 
+CREATE INDEX run_history_unhappy ON ONLY tidemark.run_history USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+
+CREATE INDEX run_history_default_run_id_idx ON tidemark.run_history_default USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+
 CREATE INDEX watermark_undone_job ON tidemark.watermark_undone USING btree (job_id, biz_date);
 
 ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_default_pkey;
@@ -901,6 +934,8 @@ ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_defa
 ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_default_job_id_run_id_idx;
 
 ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_default_pkey;
+
+ALTER INDEX tidemark.run_history_unhappy ATTACH PARTITION tidemark.run_history_default_run_id_idx;
 
 ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
 
@@ -914,11 +949,11 @@ CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH
 
 CREATE TRIGGER watermark_overtaken AFTER UPDATE ON tidemark.job_watermark FOR EACH ROW WHEN ((((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])) AND (((new.status)::text <> (old.status)::text) OR ((old.actor <> ''::text) AND (new.actor = ''::text))))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 
-ALTER TABLE ONLY tidemark.backfill
-    ADD CONSTRAINT backfill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
-
 ALTER TABLE ONLY tidemark.alert_delivery
     ADD CONSTRAINT alert_delivery_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES tidemark.alert(alert_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tidemark.backfill
+    ADD CONSTRAINT backfill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.calendar_version
     ADD CONSTRAINT calendar_version_name_fkey FOREIGN KEY (name) REFERENCES tidemark.calendar(name);
