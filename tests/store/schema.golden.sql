@@ -9,9 +9,9 @@ CREATE FUNCTION tidemark.tidemark_drop_partition(history_days integer, log_days 
     AS $_$
 DECLARE
   oldest_live timestamptz := COALESCE((SELECT min(created_at) FROM active_run), 'infinity');
-  child       regclass;
+  child       text;
 BEGIN
-  SELECT p.oid INTO child
+  SELECT p.oid::regclass::text INTO child
   FROM (VALUES ('run_history'::regclass, history_days), ('run_attempt', history_days),
                ('run_log', log_days)) keep (parent, days)
   JOIN pg_inherits i ON i.inhparent = keep.parent
@@ -27,7 +27,7 @@ BEGIN
     RETURN '';
   END IF;
   EXECUTE format('DROP TABLE %s', child);
-  RETURN child::text;
+  RETURN child;
 END $_$;
 
 CREATE FUNCTION tidemark.tidemark_ensure_partitions() RETURNS integer
