@@ -12,6 +12,12 @@ constexpr absl::Duration kLeast = absl::Hours(2);
 // More local days than a zone ever left out in a row.
 constexpr int kDaysAhead = 3;
 
+// No date is expected later than so long after its fire time. A job's own time: a local day, a
+// clock set back, and days that a zone left out.
+absl::Duration Longest(std::optional<absl::Duration> expected_by) {
+  return expected_by.has_value() ? absl::Hours(24 * (kDaysAhead + 1)) : absl::Hours(12);
+}
+
 std::optional<absl::Time> At(absl::CivilDay day, absl::Duration after_midnight,
                              const absl::TimeZone& zone) {
   const absl::CivilSecond local = absl::CivilSecond(day) + absl::ToInt64Seconds(after_midnight);
@@ -54,6 +60,7 @@ absl::Time ExpectedAt(const Occurrence& due, const absl::TimeZone& zone,
 
 absl::TimeZone ZoneOf(const Timeline& timeline, const Occurrence& due) {
   const auto& versions = timeline.versions();
+  if (versions.size() == 1) return versions.front().schedule->zone();
   for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
     if (version->schedule->OccurrenceOf(due.biz_date) == due) return version->schedule->zone();
   }
@@ -70,7 +77,7 @@ std::vector<ExpectedDate> ExpectedBetween(const Timeline& timeline,
                                           absl::Time after, absl::Time until) {
   std::vector<ExpectedDate> dates;
   if (!timeline.dated()) return dates;
-  WalkDue(timeline, after - kLongestExpectation, [&](const Occurrence& due) {
+  WalkDue(timeline, after - Longest(expected_by), [&](const Occurrence& due) {
     if (due.fire_time > until) return false;
     const absl::Time at = ExpectedAt(timeline, due, expected_by);
     if (at > after && at <= until) dates.push_back({due, at});
@@ -84,7 +91,7 @@ std::optional<absl::Time> NextExpected(const Timeline& timeline,
                                        absl::Time after) {
   std::optional<absl::Time> next;
   if (!timeline.dated()) return next;
-  WalkDue(timeline, after - kLongestExpectation, [&](const Occurrence& due) {
+  WalkDue(timeline, after - Longest(expected_by), [&](const Occurrence& due) {
     // Nothing is expected before it fires.
     if (next.has_value() && due.fire_time >= *next) return false;
     const absl::Time at = ExpectedAt(timeline, due, expected_by);

@@ -10,10 +10,6 @@
 
 namespace tidemark {
 
-// No date is expected later than so long after its fire time: a local day, a clock set back, and
-// the days that a zone left out.
-inline constexpr absl::Duration kLongestExpectation = absl::Hours(3 * 24);
-
 // `expected_by`: the job's own, after local midnight: the first time after the fire at which the
 // local clock shows it, be it on the next day. Without one: 09:00 of the nominal day, but never
 // less than two hours after the fire. A time inside a gap is the first instant after it, one that

@@ -25,6 +25,15 @@ AlertRaise AboutRun(State& state, const std::string& kind, std::string severity,
   return alert;
 }
 
+AlertRaise AboutJob(State& state, const std::string& kind, std::string severity,
+                    const JobState& job, const std::string& episode) {
+  AlertRaise alert = About(state, kind, std::move(severity),
+                           kind + "/" + std::to_string(job.row.job_id) + "/" + episode);
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  return alert;
+}
+
 // "recon 2026-11-27", or "recon at 2026-11-28T01:00:00Z" for an interval job.
 std::string Subject(const ActiveRun& run) {
   if (run.biz_date.has_value()) return run.job_name + " " + FormatDate(*run.biz_date);
@@ -35,22 +44,6 @@ bool HasPrefix(const std::string& key, const std::string& prefix) {
   return key.compare(0, prefix.size(), prefix) == 0;
 }
 
-// "recon --from 2026-11-01 --to 2026-11-05"
-std::string RangeOf(const JobState& job, absl::CivilDay from, absl::CivilDay to) {
-  return ShellWord(job.row.name) + " --from " + FormatDate(from) + " --to " + FormatDate(to);
-}
-
-}  // namespace
-
-AlertRaise AboutJob(State& state, const std::string& kind, std::string severity,
-                    const JobState& job, const std::string& episode) {
-  AlertRaise alert = About(state, kind, std::move(severity),
-                           kind + "/" + std::to_string(job.row.job_id) + "/" + episode);
-  alert.ns = job.row.ns;
-  alert.job_name = job.row.name;
-  return alert;
-}
-
 void Raise(State& state, AlertRaise alert) {
   // In a flush the resolutions come last: what is told again after one stays open.
   std::erase_if(state.flush.resolves,
@@ -59,6 +52,7 @@ void Raise(State& state, AlertRaise alert) {
   state.flush.alerts.push_back(std::move(alert));
 }
 
+// Writes nothing when none is open, so it may be called wherever the cause is known to be gone.
 void Resolve(State& state, std::string prefix) {
   const auto first = state.open_alerts.lower_bound(prefix);
   auto last = first;
@@ -67,6 +61,13 @@ void Resolve(State& state, std::string prefix) {
   state.open_alerts.erase(first, last);
   state.flush.resolves.push_back({std::move(prefix)});
 }
+
+// "recon --from 2026-11-01 --to 2026-11-05"
+std::string RangeOf(const JobState& job, absl::CivilDay from, absl::CivilDay to) {
+  return ShellWord(job.row.name) + " --from " + FormatDate(from) + " --to " + FormatDate(to);
+}
+
+}  // namespace
 
 void RunFailed(State& state, const ActiveRun& run, const std::string& why, bool keeps_done) {
   AlertRaise alert = AboutRun(state, "run_failed", "critical", run);

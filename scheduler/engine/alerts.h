@@ -43,16 +43,6 @@ void ExecutorIdShared(State& state, const ExecutorSession& acting, const Executo
 void ExecutorIdUnique(State& state, const std::string& executor_id);
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run);
 
-// ---- what they are made of
-
-// With the key KIND/JOB_ID/EPISODE.
-AlertRaise AboutJob(State& state, const std::string& kind, std::string severity,
-                    const JobState& job, const std::string& episode);
-void Raise(State& state, AlertRaise alert);
-// Every open alert whose key begins so. Writes nothing when none is open, so it may be called
-// wherever the cause is known to be gone.
-void Resolve(State& state, std::string prefix);
-
 }  // namespace tidemark::alerts
 
 #endif  // TIDEMARK_SCHEDULER_ENGINE_ALERTS_H_

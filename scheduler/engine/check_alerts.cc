@@ -1,12 +1,41 @@
 #include "scheduler/engine/check_alerts.h"
 
+#include <utility>
+
 #include "common/safe_text.h"
 #include "common/time_text.h"
 #include "scheduler/core/catch_up.h"
-#include "scheduler/engine/alerts.h"
 
 namespace tidemark::alerts {
 namespace {
+
+bool HasPrefix(const std::string& key, const std::string& prefix) {
+  return key.compare(0, prefix.size(), prefix) == 0;
+}
+
+// With the key KIND/JOB_ID/EPISODE, open from now on.
+AlertRaise Open(State& state, const std::string& kind, std::string severity, const JobState& job,
+                const std::string& episode) {
+  AlertRaise alert;
+  alert.alert_id = state.NewId();
+  alert.dedup_key = kind + "/" + std::to_string(job.row.job_id) + "/" + episode;
+  alert.kind = kind;
+  alert.severity = std::move(severity);
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  state.open_alerts.insert(alert.dedup_key);
+  return alert;
+}
+
+// Writes nothing when none is open.
+void End(State& state, std::string prefix) {
+  const auto first = state.open_alerts.lower_bound(prefix);
+  auto last = first;
+  while (last != state.open_alerts.end() && HasPrefix(*last, prefix)) ++last;
+  if (first == last) return;
+  state.open_alerts.erase(first, last);
+  state.flush.resolves.push_back({std::move(prefix)});
+}
 
 std::string MissedPrefix(int64_t job_id) { return "date_missed/" + std::to_string(job_id) + "/"; }
 std::string PausedPrefix(int64_t job_id) { return "job_paused/" + std::to_string(job_id) + "/"; }
@@ -65,12 +94,14 @@ std::string WhenBlocked(const JobState& job, const std::string& date, const Ledg
          ShellWord(job.row.name) + "; to settle " + first + ": " + Trigger(job, first);
 }
 
-std::string WhenMissing(const JobState& job, const std::string& date) {
-  if (!job.told_held.empty()) {
-    return "The gap since " + job.told_held +
-           " is held: nothing of it runs by itself. Run it: tidemark backfill create " +
-           ShellWord(job.row.name) + " --from " + job.told_held + " --to " + date +
-           IfWaived(job, date);
+std::string WhenMissing(const JobState& job, const std::string& date,
+                        std::optional<absl::CivilDay> held_from) {
+  if (held_from.has_value()) {
+    const std::string from = FormatDate(*held_from);
+    return "The gap since " + from +
+           " is too long and held: nothing of it runs by itself. Run it: tidemark backfill "
+           "create " +
+           ShellWord(job.row.name) + " --from " + from + " --to " + date + IfWaived(job, date);
   }
   return "Nobody has opened it so far. Catch-up opens it by itself, oldest date first, within "
          "minutes. Look: tidemark watermark list " +
@@ -78,7 +109,7 @@ std::string WhenMissing(const JobState& job, const std::string& date) {
 }
 
 std::string WhatNext(const State& state, const JobState& job, const LedgerLine& line,
-                     const std::string& run_id) {
+                     const std::string& run_id, std::optional<absl::CivilDay> held_from) {
   const std::string date = FormatDate(line.occurrence.biz_date);
   switch (line.state) {
     case LedgerState::kRunning:
@@ -88,24 +119,24 @@ std::string WhatNext(const State& state, const JobState& job, const LedgerLine& 
     case LedgerState::kBlocked:
       return WhenBlocked(job, date, line);
     default:
-      return WhenMissing(job, date);
+      return WhenMissing(job, date, held_from);
   }
 }
 
 }  // namespace
 
 AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& date,
-                      const LedgerLine& line, const std::string& run_id) {
+                      const LedgerLine& line, const std::string& run_id,
+                      std::optional<absl::CivilDay> held_from) {
   const std::string day = FormatDate(date.due.biz_date);
   const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
-  AlertRaise alert = AboutJob(state, "date_missed", "critical", job, day);
+  AlertRaise alert = Open(state, "date_missed", "critical", job, day);
   alert.biz_date = date.due.biz_date;
   alert.run_id = run_id;
   alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
                   "; it was expected by " + LocalText(date.expected_at, zone);
   alert.detail = "Due since " + LocalText(date.due.fire_time, zone) + ". " +
-                 WhatNext(state, job, line, run_id);
-  state.open_alerts.insert(alert.dedup_key);
+                 WhatNext(state, job, line, run_id, held_from);
   return alert;
 }
 
@@ -113,36 +144,36 @@ std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id) {
   std::vector<absl::CivilDay> dates;
   const std::string prefix = MissedPrefix(job_id);
   auto key = state.open_alerts.lower_bound(prefix);
-  for (; key != state.open_alerts.end() && key->compare(0, prefix.size(), prefix) == 0; ++key) {
+  for (; key != state.open_alerts.end() && HasPrefix(*key, prefix); ++key) {
     const absl::StatusOr<absl::CivilDay> date = ParseDate(key->substr(prefix.size()));
     if (date.ok()) dates.push_back(*date);
   }
   return dates;
 }
 
-void DateSettled(State& state, int64_t job_id, absl::CivilDay date) {
-  Resolve(state, MissedPrefix(job_id) + FormatDate(date));
+void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date) {
+  End(state, MissedPrefix(job_id) + FormatDate(date));
 }
 
 void StillPaused(State& state, const JobState& job) {
   if (ToldPaused(state, job.row.job_id)) return;
   const JobRow::Pause& pause = *job.row.pause;
   const std::string since = FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(pause.since)));
-  AlertRaise alert = AboutJob(state, "job_paused", "warning", job, since);
+  AlertRaise alert = Open(state, "job_paused", "warning", job, since);
   alert.summary = job.row.name + " is paused since " + since;
   alert.detail = "Paused by " + pause.by + ": " + pause.reason +
                  ". Nothing of it runs. To go on, with what was missed: tidemark job resume " +
                  ShellWord(job.row.name) + "; without: tidemark job resume " +
                  ShellWord(job.row.name) + " --skip-missed";
-  Raise(state, std::move(alert));
+  state.flush.alerts.push_back(std::move(alert));
 }
 
 bool ToldPaused(const State& state, int64_t job_id) {
   const std::string prefix = PausedPrefix(job_id);
   const auto key = state.open_alerts.lower_bound(prefix);
-  return key != state.open_alerts.end() && key->compare(0, prefix.size(), prefix) == 0;
+  return key != state.open_alerts.end() && HasPrefix(*key, prefix);
 }
 
-void NotPaused(State& state, int64_t job_id) { Resolve(state, PausedPrefix(job_id)); }
+void NotPaused(State& state, int64_t job_id) { End(state, PausedPrefix(job_id)); }
 
 }  // namespace tidemark::alerts

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_CHECK_ALERTS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_CHECK_ALERTS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,15 @@ namespace tidemark::alerts {
 inline constexpr absl::Duration kPauseReminder = absl::Hours(7 * 24);
 
 // The alert that a date is not done by the time it was expected, to be written with its verdict.
-// `run_id`: of the live run, or of the last; "": none.
+// `run_id`: of the live run, or of the last; "": none. `held_from`: where a gap begins that is too
+// long to be filled without a person.
 AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& date,
-                      const LedgerLine& line, const std::string& run_id);
+                      const LedgerLine& line, const std::string& run_id,
+                      std::optional<absl::CivilDay> held_from);
 // The dates of which that is told and not over.
 std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id);
-void DateSettled(State& state, int64_t job_id, absl::CivilDay date);
+// Settled, or not due any more.
+void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date);
 
 // The job has been paused for kPauseReminder. Raises nothing if that was said.
 void StillPaused(State& state, const JobState& job);

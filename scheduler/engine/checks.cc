@@ -7,7 +7,6 @@
 
 #include "common/status.h"
 #include "scheduler/core/catch_up.h"
-#include "scheduler/engine/alerts.h"
 #include "scheduler/engine/check_alerts.h"
 #include "scheduler/engine/gaps.h"
 
@@ -41,7 +40,7 @@ void Checks::Plan(JobState& job) {
   if (!job.error.empty()) return;
   for (const absl::CivilDay date : alerts::MissedDates(s_, id)) {
     // After an edit it may not be due any more.
-    if (!job.timeline.OccurrenceOf(date).has_value()) alerts::DateSettled(s_, id, date);
+    if (!job.timeline.OccurrenceOf(date).has_value()) alerts::MissedNoMore(s_, id, date);
   }
   if (job.checking) return;  // planned again when that is answered
   std::optional<absl::Time> at =
@@ -141,14 +140,20 @@ void Checks::Pass(JobState& job, absl::Time until) {
   job.row.checked_until = std::max(CheckedUntil(job), until);
 }
 
+std::map<absl::CivilDay, std::string> Checks::LiveRuns(const JobState& job) const {
+  std::map<absl::CivilDay, std::string> runs;
+  for (const std::string& run_id : job.runs) {
+    const LiveRun* run = s_.FindRun(run_id);
+    if (run != nullptr && run->row.biz_date.has_value()) runs[*run->row.biz_date] = run_id;
+  }
+  return runs;
+}
+
 Ledger Checks::LedgerOf(const JobState& job, const LedgerResult& result) {
   LedgerInput input;
   input.paused = !job.opens();
   input.strict = job.spec.catch_up.order == CatchUpOrder::kStrict;
-  for (const std::string& run_id : job.runs) {
-    const LiveRun* run = s_.FindRun(run_id);
-    if (run != nullptr && run->row.biz_date.has_value()) input.live.insert(*run->row.biz_date);
-  }
+  for (const auto& [date, run_id] : LiveRuns(job)) input.live.insert(date);
   for (const LedgerEntry& entry : result.entries) {
     const std::optional<Occurrence> due = job.timeline.OccurrenceOf(entry.date);
     if (!due.has_value()) continue;
@@ -166,6 +171,8 @@ Ledger Checks::LedgerOf(const JobState& job, const LedgerResult& result) {
 void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
                    const LedgerResult& result) {
   const Ledger ledger = LedgerOf(job, result);
+  const std::optional<absl::CivilDay> held_from = s_.gap_part->HeldFrom(job, result);
+  const std::map<absl::CivilDay, std::string> live = LiveRuns(job);
   std::map<absl::CivilDay, const LedgerEntry*> entries;
   for (const LedgerEntry& entry : result.entries) entries[entry.date] = &entry;
   std::map<absl::CivilDay, const LedgerLine*> lines;
@@ -181,11 +188,12 @@ void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
     verdict.date = date.due.biz_date;
     verdict.expected_at = date.expected_at;
     verdict.state = Name(line->second->state);
-    verdict.run_id = entry->second->run_id;
+    const auto run = live.find(date.due.biz_date);
+    verdict.run_id = run != live.end() ? run->second : entry->second->run_id;
     verdict.verdict = "ON_TIME";
     if (!IsSettledFor(line->second->state)) verdict.verdict = job.opens() ? "LATE" : "PAUSED";
     if (verdict.verdict == "LATE") {
-      verdict.alert = alerts::DateMissed(s_, job, date, *line->second, verdict.run_id);
+      verdict.alert = alerts::DateMissed(s_, job, date, *line->second, verdict.run_id, held_from);
     }
     s_.flush.verdicts.push_back(std::move(verdict));
   }
@@ -224,13 +232,13 @@ void Checks::Compare(JobState& job, const LedgerResult& unsettled) {
 }
 
 void Checks::Settle(JobState& job, absl::CivilDay date) {
-  alerts::DateSettled(s_, job.row.job_id, date);
+  alerts::MissedNoMore(s_, job.row.job_id, date);
   s_.flush.verdicts_settled.push_back({job.row.job_id, date});
 }
 
 void Checks::Forget(const JobState& job) {
   for (const absl::CivilDay date : alerts::MissedDates(s_, job.row.job_id)) {
-    alerts::DateSettled(s_, job.row.job_id, date);
+    alerts::MissedNoMore(s_, job.row.job_id, date);
   }
   alerts::NotPaused(s_, job.row.job_id);
 }

@@ -3,6 +3,8 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_CHECKS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_CHECKS_H_
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "scheduler/core/expected.h"
@@ -43,6 +45,7 @@ class Checks {
                 absl::Time until, const LedgerResult& result);
   void Judge(JobState& job, const std::vector<ExpectedDate>& dates, const LedgerResult& result);
   Ledger LedgerOf(const JobState& job, const LedgerResult& result);
+  std::map<absl::CivilDay, std::string> LiveRuns(const JobState& job) const;
   void Pass(JobState& job, absl::Time until);
   void Settle(JobState& job, absl::CivilDay date);
 

@@ -213,6 +213,12 @@ void Gaps::OnLedger(const LedgerResult& result) {
   GoOn(pending.job_id);
 }
 
+std::optional<absl::CivilDay> Gaps::HeldFrom(const JobState& job, const LedgerResult& ledger) {
+  const CatchUpPlan plan = PlanCatchUp(InputOf(job, TriggerPoint::kScan, ledger));
+  if (!plan.held_from.has_value()) return std::nullopt;
+  return plan.held_from->biz_date;
+}
+
 int Gaps::LongestGap(const JobState& job) const {
   return std::max(job.spec.catch_up.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
 }

@@ -46,6 +46,8 @@ class Gaps {
   // The upstream date that holds a date of the job back, if one does, as the ledger answered.
   std::optional<UpstreamDate> WaitsFor(absl::CivilDay date, const LedgerResult& ledger);
 
+  // Where the gap begins, if it is too long to be filled without a person's word.
+  std::optional<absl::CivilDay> HeldFrom(const JobState& job, const LedgerResult& ledger);
   // Days that a gap may be long before it is held.
   int LongestGap(const JobState& job) const;
   // The ledger's first date, decided and recorded at the first launch.

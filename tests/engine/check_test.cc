@@ -457,7 +457,10 @@ TEST_F(CheckTest, AHeldGapSaysThatNothingRunsByItself) {
   EXPECT_TRUE(h_.HasAlert("gap_held"));
   h_.AdvanceTo("2026-12-10T01:00:00Z");
   EXPECT_EQ(Told("date_missed"), 12);
-  EXPECT_THAT(h_.store.all_alerts.back().detail, HasSubstr("tidemark backfill create recon"));
+  for (const AlertRaise& alert : h_.store.all_alerts) {
+    if (alert.kind != "date_missed") continue;
+    EXPECT_THAT(alert.detail, HasSubstr("tidemark backfill create recon --from 2026-11-28"));
+  }
   EXPECT_THAT(Verdicts().back(), Not(HasSubstr("ON_TIME")));
 }
 
