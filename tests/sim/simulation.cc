@@ -1,5 +1,6 @@
 #include "tests/sim/simulation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/time_text.h"
@@ -13,6 +14,8 @@ namespace {
 constexpr absl::Duration kFaultTime = absl::Hours(24);
 // What is due an hour before the end of the calm must be settled by then.
 constexpr absl::Duration kCalmTime = absl::Hours(8);
+// By then an edit's effect on the past is found.
+constexpr absl::Duration kChecksAll = absl::Minutes(150);
 constexpr absl::Duration kPatienceWithFailures = absl::Hours(2);
 
 }  // namespace
@@ -56,6 +59,27 @@ std::vector<absl::CivilDay> Simulation::DueDates(int64_t job_id, absl::Time unti
   return dates;
 }
 
+// All jobs are in Shanghai, where the clock is never set.
+std::vector<absl::CivilDay> Simulation::ExpectedDates(int64_t job_id, absl::Time until) const {
+  std::vector<absl::CivilDay> dates;
+  const auto job = store_.jobs.find(job_id);
+  if (job == store_.jobs.end() || !job->second.ledger_from.has_value()) return dates;
+  const std::optional<absl::Duration> by = NewestSpec(job->second.name).expected_by;
+  const verify::History history =
+      HistoryOf(store_, job_id, scheduler_->DbNow(),
+                [this](const std::string& text) { return SpecOf(text); });
+  const absl::TimeZone zone = absl::FixedTimeZone(8 * 3600);
+  for (const verify::DueDate& due :
+       verify::DuePlan(history).Dates(*job->second.ledger_from, until)) {
+    absl::Time at =
+        absl::FromCivil(absl::ToCivilDay(due.last, zone), zone) + by.value_or(absl::Hours(9));
+    if (!by.has_value()) at = std::max(at, due.last + absl::Hours(2));
+    if (at <= due.last) at += absl::Hours(24);
+    if (at > job->second.created_at && at <= until) dates.push_back(due.date);
+  }
+  return dates;
+}
+
 void Simulation::ForgetSuperseded() {
   for (const auto& executor : executors_) {
     const auto acting = store_.executors.find(executor->executor_id());
@@ -91,12 +115,15 @@ void Simulation::CheckEnd() {
           run.executor_id + "'" + (run.held ? " held" : ""));
   }
   oracle_.CheckWatermarks(queue_.now(), store_);
+  oracle_.CheckTold(queue_.now(), store_);
   for (const auto& [id, job] : store_.jobs) {
     const std::string name = job.name;
     if (name != "beat") {
       const auto due = DueDates(id, scheduler_->DbNow() - absl::Hours(1));
       if (due.size() < 2) oracle_.Blame(queue_.now(), name + ": nothing was due");
       oracle_.CheckSettled(queue_.now(), store_, id, due);
+      oracle_.CheckJudged(queue_.now(), store_, id,
+                          ExpectedDates(id, scheduler_->DbNow() - kChecksAll));
     }
     const verify::Verdict verdict =
         VerifyJob(HistoryOf(store_, id, scheduler_->DbNow(),

@@ -103,6 +103,8 @@ class Simulation {
   // contact, the other one is taken for its successor.
   void ForgetSuperseded();
   std::vector<absl::CivilDay> DueDates(int64_t job_id, absl::Time until) const;
+  // Of those the ones that are expected from the job's making on and by `until`.
+  std::vector<absl::CivilDay> ExpectedDates(int64_t job_id, absl::Time until) const;
   void Calm();
   void MendByHand();
   void CheckEnd();
