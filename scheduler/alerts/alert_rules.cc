@@ -7,6 +7,7 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kOldNews = absl::Hours(24);
+constexpr absl::Duration kPausedAgain = absl::Hours(7 * 24);  // C8: a weekly reminder
 
 // `*` stands for any characters.
 bool GlobMatches(std::string_view pattern, std::string_view text) {
@@ -106,8 +107,9 @@ AlertRoute JudgeAlert(const AlertsConfig& config, const AlertFact& alert,
   if (old || (alert.resolved_at.has_value() && route.silenced_until.has_value())) return {};
   if (route.silenced_until.has_value()) return route;
   route.channels = ChannelsFor(config, alert);
-  if (alert.severity == "critical" && config.remind_every > absl::ZeroDuration()) {
-    route.remind_after = config.remind_every;
+  if (config.remind_every > absl::ZeroDuration()) {
+    if (alert.severity == "critical") route.remind_after = config.remind_every;
+    if (alert.kind == "job_paused") route.remind_after = kPausedAgain;
   }
   return route;
 }

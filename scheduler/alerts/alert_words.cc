@@ -26,7 +26,7 @@ constexpr AlertWords kWords[] = {
     {"gap_expired", "dates expired", "业务日期已过期", "这些日期不会再自动运行。",
      "tidemark watermark list {job}"},
     {"catch_up_done", "catch-up done", "补跑完成", "无需处理。", "tidemark watermark list {job}"},
-    {"missed", "date missed", "业务日期未按时完成", "如能自动补跑，会按从旧到新的顺序补上。",
+    {"date_missed", "date missed", "业务日期未按时完成", "如能自动补跑，会按从旧到新的顺序补上。",
      "tidemark watermark list {job}"},
     {"job_error", "job in error", "任务定义出错", "只影响这一个任务，修正定义后自动恢复。",
      "tidemark job apply -f FILE"},

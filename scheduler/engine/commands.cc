@@ -1,6 +1,7 @@
 #include "scheduler/engine/commands.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "common/status.h"
@@ -8,6 +9,7 @@
 #include "common/time_text.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
+#include "scheduler/engine/checks.h"
 #include "scheduler/engine/command_answers.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
@@ -52,6 +54,7 @@ void Commands::JobChanged(const Command& command) {
   if (command.job.has_value() && !command.job->deleted) {
     JobState& job = s_.job_part->Take(*command.job);
     job.row.due_until.reset();  // other dates may be due now: all are noted anew
+    s_.check_part->RunDue();    // what is expected by now is judged as it was found
     if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
@@ -309,12 +312,15 @@ void Commands::Pause(const Command& command, JobState& job) {
     return Done(command, {{"message", job.row.name + " is paused already"}});
   }
   job.row.paused = true;
+  job.row.pause = std::make_shared<const JobRow::Pause>(
+      JobRow::Pause{s_.now.lo, Arg(command, "reason"), command.actor});
   JobUpdate update;
   update.job_id = job.row.job_id;
   update.paused = true;
   update.pause_reason = Arg(command, "reason");
   update.paused_by = command.actor;
   s_.flush.jobs.push_back(std::move(update));
+  s_.check_part->Plan(job);
   Done(command, {{"message", job.row.name + " is paused; what runs goes on to its end"}});
 }
 
@@ -329,10 +335,12 @@ void Commands::Resume(const Command& command, JobState& job) {
     });
   }
   job.row.paused = false;
+  job.row.pause.reset();
   JobUpdate update;
   update.job_id = job.row.job_id;
   update.paused = false;
   s_.flush.jobs.push_back(std::move(update));
+  s_.check_part->Plan(job);
   if (job.error.empty() && !job.timeline.dated()) {
     job.row.cursor = std::max(job.row.cursor.value_or(s_.now.lo), s_.now.lo);
     s_.flush.cursors.push_back({job.row.job_id, *job.row.cursor});

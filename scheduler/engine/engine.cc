@@ -5,6 +5,7 @@
 
 #include "scheduler/engine/alerts.h"
 #include "scheduler/engine/backfills.h"
+#include "scheduler/engine/checks.h"
 #include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/jobs.h"
@@ -42,6 +43,7 @@ class Engine::Parts {
         runs(state),
         sessions(state),
         backfills(state),
+        checks(state),
         commands(state) {
     state.job_part = &jobs;
     state.gap_part = &gaps;
@@ -49,6 +51,7 @@ class Engine::Parts {
     state.session_part = &sessions;
     state.command_part = &commands;
     state.backfill_part = &backfills;
+    state.check_part = &checks;
   }
 
   State state;
@@ -57,6 +60,7 @@ class Engine::Parts {
   Runs runs;
   Sessions sessions;
   Backfills backfills;
+  Checks checks;
   Commands commands;
 };
 
@@ -105,6 +109,8 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
         {{"jobs", std::to_string(s.jobs.size())},
          {"live_runs", std::to_string(s.runs.size())},
          {"shards", std::to_string(s.shards.size())}});
+  // What was expected while nobody ran is judged as it was found, before catch-up changes it.
+  parts_->checks.RunDue();
   parts_->jobs.FireDue();
   for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
 }
@@ -188,6 +194,7 @@ void Engine::Tick(Moment now) {
   State& s = parts_->state;
   if (!s.active) return;
   parts_->jobs.FireDue();
+  parts_->checks.RunDue();
   parts_->runs.TimersDue();
   if (now.mono >= s.next_sweep) {
     s.next_sweep = now.mono + kSweepEvery;
@@ -228,8 +235,9 @@ absl::Duration Engine::NextWake(Moment now) const {
   if (!s.active) return absl::InfiniteDuration();
   absl::Duration next = std::min({s.next_scan, s.next_sweep});
   if (const auto timer = s.run_timers.NextTime()) next = std::min(next, *timer);
-  if (const auto fire = s.fires.NextTime(); fire.has_value() && !s.holding) {
-    next = std::min(next, now.mono + std::max(*fire - now.lo, absl::ZeroDuration()));
+  for (const auto& time : {s.fires.NextTime(), s.checks.NextTime()}) {
+    if (!time.has_value() || s.holding) continue;
+    next = std::min(next, now.mono + std::max(*time - now.lo, absl::ZeroDuration()));
   }
   return next;
 }

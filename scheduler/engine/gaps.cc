@@ -8,6 +8,7 @@
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
 #include "scheduler/engine/backfills.h"
+#include "scheduler/engine/checks.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
 
@@ -81,6 +82,13 @@ absl::CivilDay Gaps::Launch(JobState& job) {
   return launch.first;
 }
 
+absl::CivilDay Gaps::FirstDate(const JobState& job) const {
+  if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
+  return PlanFirstLaunch(job.timeline, job.spec.start_date, job.spec.catch_up, job.row.created_at,
+                         s_.now.lo)
+      .first;
+}
+
 void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch) {
   for (const Occurrence& due : dates) {
     WatermarkWrite write;
@@ -105,7 +113,9 @@ void Gaps::WriteUnderWay(JobState& job, bool verdict) {
     ++job->changes;
     const std::string name = job->row.name;
     GoOn(id);
-    if (verdict) EvaluateDependents(name);
+    if (!verdict) return;
+    EvaluateDependents(name);
+    if (JobState* still = s_.FindJob(id)) s_.check_part->Review(*still);
   });
 }
 
@@ -150,25 +160,27 @@ void Gaps::GoOn(int64_t job_id) {
 }
 
 void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
-                        std::function<void(JobState*, const LedgerResult&)> then) {
+                        std::function<void(JobState*, const LedgerResult&)> then, bool check) {
   if (job.asking || job.writes > 0) {
-    job.when_quiet.push_back([this, dates = std::move(dates), then](JobState* job) mutable {
+    job.when_quiet.push_back([this, dates = std::move(dates), then, check](JobState* job) mutable {
       if (job == nullptr) return then(nullptr, LedgerResult());
-      AskWhenQuiet(*job, std::move(dates), then);
+      AskWhenQuiet(*job, std::move(dates), then, check);
     });
     return;
   }
-  Ask(job, dates, /*all=*/true,
-      [this, dates, then, id = job.row.job_id](const LedgerResult& result) {
+  Ask(
+      job, dates, /*all=*/true,
+      [this, dates, then, check, id = job.row.job_id](const LedgerResult& result) {
         JobState* job = s_.FindJob(id);
         if (job != nullptr && absl::IsAborted(result.status))
-          return AskWhenQuiet(*job, dates, then);
+          return AskWhenQuiet(*job, dates, then, check);
         then(job, result);
-      });
+      },
+      /*noted=*/check, check);
 }
 
 void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
-               std::function<void(const LedgerResult&)> then, bool noted) {
+               std::function<void(const LedgerResult&)> then, bool noted, bool check) {
   job.asking = true;
   LedgerQuery query;
   query.query_id = s_.next_query++;
@@ -177,6 +189,7 @@ void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
   query.all = all;
   query.after = job.spec.after;
   query.noted = noted;
+  query.check = check;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
   s_.out.queries.push_back(std::move(query));
 }
@@ -198,6 +211,12 @@ void Gaps::OnLedger(const LedgerResult& result) {
     pending.then(result);
   }
   GoOn(pending.job_id);
+}
+
+std::optional<absl::CivilDay> Gaps::HeldFrom(const JobState& job, const LedgerResult& ledger) {
+  const CatchUpPlan plan = PlanCatchUp(InputOf(job, TriggerPoint::kScan, ledger));
+  if (!plan.held_from.has_value()) return std::nullopt;
+  return plan.held_from->biz_date;
 }
 
 int Gaps::LongestGap(const JobState& job) const {
@@ -258,6 +277,7 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
     }
     return;
   }
+  s_.check_part->Compare(job, result);
   if (!job.opens()) return;
   const CatchUpInput input = InputOf(job, point, result);
   job.late = !input.dates.empty();
@@ -305,6 +325,7 @@ void Gaps::Scan() {
     const bool whole = distance < share && s_.now.mono - *job.whole_at >= absl::Hours(1);
     if (whole) job.whole_at = s_.now.mono;
     if (job.late || distance < share) Look(job, TriggerPoint::kScan, whole);
+    if (whole) s_.check_part->CheckAll(job);
     s_.job_part->WatchCursor(job);
     ++index;
   }

@@ -32,11 +32,12 @@ class Gaps {
   // Asks for the state of dates (settled ones, too, with `all`), once no write is under way; with
   // `noted` also for what was noted before and is not settled.
   void Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
-           std::function<void(const LedgerResult&)> then, bool noted = false);
+           std::function<void(const LedgerResult&)> then, bool noted = false, bool check = false);
   // Asks for the state of dates, settled ones, too, as soon as no question and no write of the job
   // is under way; again, if a write came between. `then` gets null when the job is gone by then.
+  // With `check` also for what was noted before and is not settled, and for verdicts.
   void AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
-                    std::function<void(JobState*, const LedgerResult&)> then);
+                    std::function<void(JobState*, const LedgerResult&)> then, bool check = false);
   // To be called with each watermark change of the job that is put into the flush. A `verdict`
   // (anything but RUNNING) is a trigger point for the jobs that wait for this one.
   void WriteUnderWay(JobState& job, bool verdict = true);
@@ -45,10 +46,14 @@ class Gaps {
   // The upstream date that holds a date of the job back, if one does, as the ledger answered.
   std::optional<UpstreamDate> WaitsFor(absl::CivilDay date, const LedgerResult& ledger);
 
+  // Where the gap begins, if it is too long to be filled without a person's word.
+  std::optional<absl::CivilDay> HeldFrom(const JobState& job, const LedgerResult& ledger);
   // Days that a gap may be long before it is held.
   int LongestGap(const JobState& job) const;
   // The ledger's first date, decided and recorded at the first launch.
   absl::CivilDay Launch(JobState& job);
+  // The same, without recording it if it is not recorded yet.
+  absl::CivilDay FirstDate(const JobState& job) const;
 
  private:
   void Look(JobState& job, TriggerPoint point, bool whole);

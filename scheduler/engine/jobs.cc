@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "scheduler/core/misfire.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/checks.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 
@@ -32,6 +33,7 @@ bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
 // be on its way, and a cursor that went back would fire again.
 void KeepOwn(const JobRow& known, JobRow& row) {
   row.paused = known.paused;
+  row.pause = known.pause;
   if (known.ledger_from.has_value()) row.ledger_from = known.ledger_from;
   if (known.cursor.has_value()) {
     row.cursor = std::max(row.cursor.value_or(*known.cursor), *known.cursor);
@@ -65,6 +67,7 @@ JobState& Jobs::Take(JobRow row) {
   job.spec = JobSpec();
   job.error.clear();
   job.told_held.clear();
+  job.check_all = true;
   const absl::Status compiled = Compile(job);
   Index(job);
   if (!compiled.ok()) {
@@ -85,6 +88,7 @@ JobState& Jobs::Take(JobRow row) {
   // What is due already is found by the gap of a dated job, and from the cursor of an interval job.
   Arm(job, job.timeline.dated() ? s_.now.lo : *job.row.cursor);
   WatchCursor(job);
+  s_.check_part->Plan(job);
   return job;
 }
 
@@ -121,6 +125,7 @@ void Jobs::Forget(int64_t job_id) {
   JobState* job = s_.FindJob(job_id);
   if (job == nullptr) return;
   Unindex(*job);
+  s_.check_part->Forget(*job);
   const auto waiting = std::move(job->when_quiet);
   s_.jobs.erase(job_id);
   for (const auto& order : waiting) order(nullptr);

@@ -38,7 +38,15 @@ struct JobRow {
   std::optional<absl::CivilDay> ledger_from;
   std::optional<absl::CivilDay> due_until;  // last due date noted; unset: noted anew
   absl::Time created_at;
-  std::optional<absl::Time> cursor;  // interval jobs: last fire dealt with
+  std::optional<absl::Time> cursor;         // interval jobs: last fire dealt with
+  absl::Time check_from;                    // the daily check: of dates expected after it …
+  std::optional<absl::Time> checked_until;  // … and up to here all have their verdict
+  struct Pause {
+    absl::Time since;
+    std::string reason;
+    std::string by;
+  };
+  std::shared_ptr<const Pause> pause;  // while it is paused
   struct Version {
     int version = 0;
     absl::Time valid_from;
@@ -80,6 +88,7 @@ struct LedgerQuery {
   bool all = false;
   std::vector<Dependency> after;
   bool noted = false;  // also every due date noted before (DueNote) that is not settled
+  bool check = false;  // says of each date whether it has a verdict (VerdictWrite)
 };
 struct LedgerEntry {
   absl::CivilDay date;
@@ -90,6 +99,7 @@ struct LedgerEntry {
   int reopened = 0;
   bool fingerprint = false;  // its run reported rows or a digest
   bool drill = false;        // a drill deleted its DONE, and nothing settled it since
+  bool checked = false;      // has a verdict; only with LedgerQuery.check
 };
 struct UpstreamEntry {
   absl::CivilDay for_date;  // of the job that asks
@@ -170,6 +180,38 @@ struct DueNote {
   bool anew = false;                                         // replaces all that was noted before
 };
 
+struct AlertRaise {
+  std::string alert_id;  // UUID
+  std::string dedup_key;
+  std::string kind;
+  std::string severity;  // info, warning, critical
+  std::string ns = "default";
+  std::string job_name;
+  std::optional<absl::CivilDay> biz_date;
+  std::string run_id;
+  std::string summary;
+  std::string detail;
+};
+
+// The daily check's word on a date, given once: nothing happens if the date has a verdict.
+struct VerdictWrite {
+  int64_t job_id = 0;
+  std::string job_name;
+  std::string ns;
+  absl::CivilDay date;
+  absl::Time expected_at;
+  std::string verdict;              // ON_TIME, LATE, PAUSED
+  std::string state;                // the ledger's word (Name(LedgerState))
+  std::string run_id;               // live or last; "": none
+  std::optional<AlertRaise> alert;  // raised only together with the row
+};
+
+// A date whose verdict is LATE was settled after all.
+struct VerdictSettled {
+  int64_t job_id = 0;
+  absl::CivilDay date;
+};
+
 struct CursorWrite {
   int64_t job_id = 0;
   absl::Time last_fire;  // never moves back …
@@ -193,20 +235,8 @@ struct JobUpdate {
   std::optional<absl::CivilDay> ledger_from;
   std::optional<std::string> error;
   std::optional<bool> finished;
-  bool deleted = false;  // archives the watermarks, too
-};
-
-struct AlertRaise {
-  std::string alert_id;  // UUID
-  std::string dedup_key;
-  std::string kind;
-  std::string severity;  // info, warning, critical
-  std::string ns = "default";
-  std::string job_name;
-  std::optional<absl::CivilDay> biz_date;
-  std::string run_id;
-  std::string summary;
-  std::string detail;
+  std::optional<absl::Time> checked_until;  // never moves back
+  bool deleted = false;                     // archives the watermarks, too
 };
 
 // Resolves every open alert whose dedup_key begins with `prefix`.
@@ -299,6 +329,8 @@ struct Flush {
   std::vector<SkippedRange> skipped;
   std::vector<JobUpdate> jobs;
   std::vector<ExecutorState> executors;
+  std::vector<VerdictWrite> verdicts;
+  std::vector<VerdictSettled> verdicts_settled;
   std::vector<AlertRaise> alerts;
   std::vector<AlertResolve> resolves;
   std::vector<Audit> audits;
@@ -311,8 +343,9 @@ struct Flush {
     return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
            updates.empty() && attempts.empty() && watermarks.empty() && notes.empty() &&
            cursors.empty() && skipped.empty() && jobs.empty() && executors.empty() &&
-           alerts.empty() && resolves.empty() && audits.empty() && cascades.empty() &&
-           backfills.empty() && drills.empty() && commands.empty();
+           verdicts.empty() && verdicts_settled.empty() && alerts.empty() && resolves.empty() &&
+           audits.empty() && cascades.empty() && backfills.empty() && drills.empty() &&
+           commands.empty();
   }
 };
 

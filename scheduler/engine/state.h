@@ -65,6 +65,9 @@ struct JobState {
   std::string told_held;
   bool told_calendar = false;
   bool told_cursor = false;
+  std::optional<absl::Time> check_at;  // what the check queue waits for
+  bool checking = false;               // its dates are being looked up
+  bool check_all = true;               // all of its dates are to be looked at, once
 
   bool dated() const { return error.empty() && timeline.dated(); }
   bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
@@ -142,6 +145,7 @@ class Runs;
 class Sessions;
 class Commands;
 class Backfills;
+class Checks;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
@@ -175,6 +179,7 @@ struct State {
   std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too
 
   TimerQueue<absl::Time, int64_t> fires;               // job_id
+  TimerQueue<absl::Time, int64_t> checks;              // job_id
   TimerQueue<absl::Duration, std::string> run_timers;  // run_id
   absl::Duration next_scan;
   absl::Duration next_sweep;
@@ -201,6 +206,7 @@ struct State {
   Sessions* session_part = nullptr;
   Commands* command_part = nullptr;
   Backfills* backfill_part = nullptr;
+  Checks* check_part = nullptr;
 
   JobState* FindJob(int64_t job_id) {
     const auto it = jobs.find(job_id);

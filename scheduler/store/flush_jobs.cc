@@ -69,14 +69,14 @@ absl::Status WriteSkippedRanges(SqlTransaction& transaction, const Flush& flush)
 absl::Status WriteJobRows(SqlTransaction& transaction, const Flush& flush) {
   const auto key = [](const JobUpdate& j) { return j.job_id; };
   for (const auto& jobs : UniqueBatches(flush.jobs, key)) {
-    Batch batch(8);
+    Batch batch(9);
     SqlArray deleted;
     bool any_deleted = false;
     for (const JobUpdate* j : jobs) {
       batch.Put(j->job_id).Put(j->paused).Add(Message4k(j->pause_reason));
       batch.Add(Message4k(j->paused_by)).Put(j->ledger_from);
       batch.Add(j->error.has_value() ? Message4k(*j->error) : SqlParam());
-      batch.Put(j->finished).Put(j->deleted);
+      batch.Put(j->finished).Put(j->deleted).Put(j->checked_until);
       if (!j->deleted) continue;
       deleted.Add(ToParam(j->job_id));
       any_deleted = true;

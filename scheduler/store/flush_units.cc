@@ -25,6 +25,8 @@ FlushUnit UnitOf(const CursorWrite& c) { return OfJob(c.job_id); }
 FlushUnit UnitOf(const SkippedRange& s) { return OfJob(s.job_id); }
 FlushUnit UnitOf(const JobUpdate& j) { return OfJob(j.job_id); }
 FlushUnit UnitOf(const ExecutorState& e) { return Other("executor", e.executor_id); }
+FlushUnit UnitOf(const VerdictWrite& v) { return OfJob(v.job_id); }
+FlushUnit UnitOf(const VerdictSettled& v) { return OfJob(v.job_id); }
 FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
 FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
 FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
@@ -48,6 +50,8 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::skipped);
   visit(&Flush::jobs);
   visit(&Flush::executors);
+  visit(&Flush::verdicts);
+  visit(&Flush::verdicts_settled);
   visit(&Flush::alerts);
   visit(&Flush::resolves);
   visit(&Flush::audits);

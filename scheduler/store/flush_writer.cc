@@ -33,10 +33,10 @@ absl::Status WriteExecutorStates(SqlTransaction& transaction, const Flush& flush
   return absl::OkStatus();
 }
 
-absl::Status WriteAlerts(SqlTransaction& transaction, const Flush& flush,
-                         const std::set<std::string>& silenced) {
+absl::Status WriteAlerts(SqlTransaction& transaction, const std::vector<AlertRaise>& raised,
+                         const Flush& flush, const std::set<std::string>& silenced) {
   const auto key = [](const AlertRaise& a) { return a.dedup_key; };
-  for (const auto& alerts : UniqueBatches(flush.alerts, key)) {
+  for (const auto& alerts : UniqueBatches(raised, key)) {
     Batch batch(10);
     for (const AlertRaise* a : alerts) {
       if (silenced.count(a->job_name) > 0) continue;
@@ -138,7 +138,9 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_RETURN_IF_ERROR(WriteJobs(transaction, flush));
   TM_RETURN_IF_ERROR(WriteBackfills(transaction, flush));
   TM_RETURN_IF_ERROR(WriteExecutorStates(transaction, flush));
-  TM_RETURN_IF_ERROR(WriteAlerts(transaction, flush, silenced));
+  std::vector<AlertRaise> alerts = flush.alerts;
+  TM_RETURN_IF_ERROR(WriteVerdicts(transaction, flush, &alerts));
+  TM_RETURN_IF_ERROR(WriteAlerts(transaction, alerts, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));
   TM_RETURN_IF_ERROR(AddCascades(transaction, flush));
   return FinishCommands(transaction, flush, left_out);

@@ -39,6 +39,9 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
 // The parts, in files of their own.
 absl::Status WriteRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result);
 absl::Status WriteDueNotes(SqlTransaction& transaction, const Flush& flush);
+// Adds the alerts of the verdicts that were given.
+absl::Status WriteVerdicts(SqlTransaction& transaction, const Flush& flush,
+                           std::vector<AlertRaise>* alerts);
 absl::Status WriteBackfills(SqlTransaction& transaction, const Flush& flush);
 absl::Status WriteJobs(SqlTransaction& transaction, const Flush& flush);
 absl::Status RegisterExecutors(SqlTransaction& transaction, const Flush& flush,

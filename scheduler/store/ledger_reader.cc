@@ -77,6 +77,32 @@ absl::Status AddUpstreams(Connection& connection, const std::vector<LedgerQuery>
   return absl::OkStatus();
 }
 
+// Says of the dates that the daily check asks for which have a verdict.
+absl::Status MarkChecked(Connection& connection, const std::vector<LedgerQuery>& queries,
+                         std::vector<LedgerResult>& results) {
+  SqlArray jobs;
+  SqlArray dates;
+  std::map<std::pair<int64_t, absl::CivilDay>, LedgerEntry*> entries;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    if (!queries[i].check) continue;
+    for (LedgerEntry& entry : results[i].entries) {
+      jobs.Add(ToParam(queries[i].job_id));
+      dates.Add(ToParam(entry.date));
+      entries[{queries[i].job_id, entry.date}] = &entry;
+    }
+  }
+  if (entries.empty()) return absl::OkStatus();
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows rows,
+      connection.RunOne(sql::kVerdictsOf, {std::move(jobs).Take(), std::move(dates).Take()}));
+  for (int i = 0; i < rows.size(); ++i) {
+    const auto entry =
+        entries.find({rows.Int(i, 0), rows.OptDate(i, 1).value_or(absl::CivilDay())});
+    if (entry != entries.end()) entry->second->checked = true;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
@@ -113,6 +139,7 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
   // Read after the job's own: what is settled upstream by then lets a date go, and what comes later
   // is a trigger point of its own.
   TM_RETURN_IF_ERROR(AddUpstreams(connection, queries, results));
+  TM_RETURN_IF_ERROR(MarkChecked(connection, queries, results));
   return results;
 }
 

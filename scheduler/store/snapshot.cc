@@ -1,6 +1,7 @@
 #include "scheduler/store/snapshot.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -33,6 +34,12 @@ JobRow ReadJob(const SqlRows& rows, int i) {
   job.created_at = rows.Time(i, 11);
   job.cursor = rows.OptTime(i, 12);
   job.due_until = rows.OptDate(i, 13);
+  job.check_from = rows.Time(i, 14);
+  job.checked_until = rows.OptTime(i, 15);
+  if (job.paused) {
+    job.pause = std::make_shared<const JobRow::Pause>(JobRow::Pause{
+        rows.OptTime(i, 16).value_or(job.created_at), rows.Text(i, 17), rows.Text(i, 18)});
+  }
   return job;
 }
 

@@ -57,6 +57,7 @@ extern const std::string_view kLedger;
 // $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
+extern const std::string_view kVerdictsOf;    // $1 job ids, $2 dates → those that have one
 extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
 extern const std::string_view kStillOpen;     // $1 command ids
 
@@ -79,6 +80,10 @@ extern const std::string_view kDeleteWatermarks;
 extern const std::string_view kForgetDue;  // $1 job, $2 dates that stay
 extern const std::string_view kNoteDue;    // $1 job ids, $2 dates, $3 fire times
 extern const std::string_view kDueUntil;   // $1 job ids, $2 dates
+// $1 job ids, $2 names, $3 namespaces, $4 dates, $5 expected at, $6 verdicts, $7 states, $8 run ids
+// → job_id, biz_date of those that had none
+extern const std::string_view kWriteVerdicts;
+extern const std::string_view kSettleVerdicts;  // $1 job ids, $2 dates
 extern const std::string_view kWriteCursors;
 extern const std::string_view kResetCursor;  // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;

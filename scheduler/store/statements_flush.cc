@@ -286,12 +286,14 @@ SET paused = COALESCE(i.paused, j.paused),
     ledger_from = COALESCE(i.ledger_from, j.ledger_from),
     error = COALESCE(i.error, j.error),
     finished = COALESCE(i.finished, j.finished),
+    checked_until = GREATEST(i.checked_until, j.checked_until),
     deleted_at = CASE WHEN i.deleted THEN COALESCE(j.deleted_at, tidemark_now())
                       ELSE j.deleted_at END,
     updated_at = tidemark_now()
 FROM unnest($1::bigint[], $2::boolean[], $3::text[], $4::text[], $5::date[], $6::text[],
-            $7::boolean[], $8::boolean[])
-  AS i (job_id, paused, pause_reason, paused_by, ledger_from, error, finished, deleted)
+            $7::boolean[], $8::boolean[], $9::timestamptz[])
+  AS i (job_id, paused, pause_reason, paused_by, ledger_from, error, finished, deleted,
+        checked_until)
 WHERE j.job_id = i.job_id)sql";
 
 const std::string_view kArchiveWatermarks = R"sql(

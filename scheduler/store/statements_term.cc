@@ -137,7 +137,8 @@ const std::string_view kDropPartition =
 
 const std::string_view kLoadJobs = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until,
+       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL AND j.job_id > $2::bigint
 ORDER BY j.job_id
@@ -145,7 +146,8 @@ LIMIT $3::bigint)sql";
 
 const std::string_view kLoadJobsById = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
-       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until
+       j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until,
+       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by
 FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.job_id = ANY ($1::bigint[])
 ORDER BY j.job_id)sql";

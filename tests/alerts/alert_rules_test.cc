@@ -51,13 +51,16 @@ TEST(AlertRulesTest, AFailingChannelIsNotToldAboutItself) {
   EXPECT_THAT(JudgeAlert(TwoChannels(), fact, {}, kNow).channels, ElementsAre("mail"));
 }
 
-TEST(AlertRulesTest, OnlyCriticalOnesAreToldAgain) {
+TEST(AlertRulesTest, CriticalOnesAreToldAgainAndPausedJobsOnceAWeek) {
   AlertFact fact = FailedRecon();
   fact.severity = "warning";
   EXPECT_FALSE(JudgeAlert(TwoChannels(), fact, {}, kNow).remind_after.has_value());
+  fact.kind = "job_paused";
+  EXPECT_EQ(JudgeAlert(TwoChannels(), fact, {}, kNow).remind_after, absl::Hours(7 * 24));
   AlertsConfig never = TwoChannels();
   never.remind_every = absl::ZeroDuration();
   EXPECT_FALSE(JudgeAlert(never, FailedRecon(), {}, kNow).remind_after.has_value());
+  EXPECT_FALSE(JudgeAlert(never, fact, {}, kNow).remind_after.has_value());
 }
 
 TEST(AlertRulesTest, ASilenceKeepsBackWhatItMatches) {

@@ -69,6 +69,12 @@ struct MemoryStore {
   std::map<std::string, Backfill> backfills;  // by id
   std::vector<DrillWrite> drills;
   std::map<int64_t, std::set<absl::CivilDay>> due;  // as noted
+  struct Verdict {
+    VerdictWrite row;
+    std::optional<absl::Time> settled_at;
+    absl::Time checked_at;
+  };
+  std::map<std::pair<int64_t, absl::CivilDay>, Verdict> verdicts;
 
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;
@@ -76,6 +82,7 @@ struct MemoryStore {
   void DeleteWatermark(int64_t job_id, absl::CivilDay date);  // as a person's SQL does
 
  private:
+  void Raise(const AlertRaise& alert);
   void NoteUndone(int64_t job_id, absl::CivilDay date);
   void Close(const RunClose& close, FlushResult& result);
   void Open(const RunOpen& open, FlushResult& result);

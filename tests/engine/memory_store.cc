@@ -57,9 +57,16 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     if (*row.drained) drained.insert(row.executor_id);
     if (!*row.drained) drained.erase(row.executor_id);
   }
-  for (const AlertRaise& alert : flush.alerts) {
-    if (alerts.try_emplace(alert.dedup_key, alert).second) all_alerts.push_back(alert);
+  for (const VerdictWrite& verdict : flush.verdicts) {
+    const bool fresh =
+        verdicts.try_emplace({verdict.job_id, verdict.date}, Verdict{verdict, {}, now}).second;
+    if (fresh && verdict.alert.has_value()) Raise(*verdict.alert);
   }
+  for (const VerdictSettled& settled : flush.verdicts_settled) {
+    const auto it = verdicts.find({settled.job_id, settled.date});
+    if (it != verdicts.end() && !it->second.settled_at) it->second.settled_at = now;
+  }
+  for (const AlertRaise& alert : flush.alerts) Raise(alert);
   for (const AlertResolve& resolve : flush.resolves) {
     std::erase_if(alerts, [&](const auto& entry) {
       return entry.first.compare(0, resolve.prefix.size(), resolve.prefix) == 0;
@@ -80,6 +87,10 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   }
   for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
   return result;
+}
+
+void MemoryStore::Raise(const AlertRaise& alert) {
+  if (alerts.try_emplace(alert.dedup_key, alert).second) all_alerts.push_back(alert);
 }
 
 void MemoryStore::Close(const RunClose& close, FlushResult& result) {
@@ -169,12 +180,21 @@ void MemoryStore::UpdateJob(const JobUpdate& update) {
   JobRow& job = jobs[update.job_id];
   if (update.paused.has_value()) {
     job.paused = *update.paused;
+    job.pause = nullptr;
+    if (job.paused) {
+      job.pause = std::make_shared<const JobRow::Pause>(
+          JobRow::Pause{now, update.pause_reason, update.paused_by});
+    }
     std::vector<Pause>& spans = pauses[update.job_id];
     if (!*update.paused && !spans.empty() && !spans.back().to) spans.back().to = now;
     if (*update.paused && (spans.empty() || spans.back().to)) spans.push_back({now, {}});
   }
   if (update.ledger_from.has_value()) job.ledger_from = update.ledger_from;
   if (update.error.has_value()) job.error = *update.error;
+  if (update.checked_until.has_value()) {
+    job.checked_until =
+        std::max(job.checked_until.value_or(*update.checked_until), *update.checked_until);
+  }
   if (update.finished.has_value()) job.finished = *update.finished;
   if (update.deleted) jobs.erase(update.job_id);
 }
@@ -201,6 +221,7 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
       entry.reopened_on = mark.reopened_on;
       entry.fingerprint = !mark.digest.empty();
     }
+    entry.checked = query.check && verdicts.contains({query.job_id, date});
     entry.drill = entry.status != "DONE" && InDrill(query.job_id, date);
     const bool settled = IsSettled(entry.status, entry.reason);
     if ((query.all && asked.contains(date)) || !settled) result.entries.push_back(entry);

@@ -13,6 +13,8 @@ namespace {
 
 // In the calm, what is due is settled, and what is live ended, after so long.
 constexpr absl::Duration kPatience = absl::Hours(1);
+// By then an edit's effect on the past is found by the check.
+constexpr absl::Duration kChecksAll = absl::Minutes(150);
 
 }  // namespace
 
@@ -23,6 +25,24 @@ std::vector<absl::CivilDay> Simulation::DueDates(int64_t job_id, absl::Time unti
   const verify::DuePlan plan(History(job_id));
   for (const verify::DueDate& due : plan.Dates(*job->second.ledger_from, until)) {
     if (due.last <= until) dates.push_back(due.date);
+  }
+  return dates;
+}
+
+// All jobs are in Shanghai, where the clock is never set.
+std::vector<absl::CivilDay> Simulation::ExpectedDates(int64_t job_id, absl::Time until) const {
+  std::vector<absl::CivilDay> dates;
+  const auto job = store_.jobs.find(job_id);
+  if (job == store_.jobs.end() || !job->second.ledger_from.has_value()) return dates;
+  const std::optional<absl::Duration> by = NewestSpec(job->second.name).expected_by;
+  const absl::TimeZone zone = absl::FixedTimeZone(8 * 3600);
+  for (const verify::DueDate& due :
+       verify::DuePlan(History(job_id)).Dates(*job->second.ledger_from, until)) {
+    absl::Time at =
+        absl::FromCivil(absl::ToCivilDay(due.last, zone), zone) + by.value_or(absl::Hours(9));
+    if (!by.has_value()) at = std::max(at, due.last + absl::Hours(2));
+    if (at <= due.last) at += absl::Hours(24);
+    if (at > job->second.created_at && at <= until) dates.push_back(due.date);
   }
   return dates;
 }
@@ -154,6 +174,8 @@ void Simulation::CheckJob(int64_t id, const std::string& name) {
     if (due.size() < 2) oracle_.Blame(queue_.now(), name + ": nothing was due");
     std::erase_if(due, [&](absl::CivilDay date) { return UpstreamIsAhead(id, date, until); });
     oracle_.CheckSettled(queue_.now(), store_, id, due);
+    oracle_.CheckJudged(queue_.now(), store_, id,
+                        ExpectedDates(id, scheduler_->DbNow() - kChecksAll));
   }
   const verify::History history = History(id);
   const verify::Verdict verdict = VerifyJob(history, {});
@@ -185,6 +207,7 @@ void Simulation::CheckEnd() {
     }
   }
   oracle_.CheckWatermarks(queue_.now(), store_);
+  oracle_.CheckTold(queue_.now(), store_);
   for (const auto& [id, job] : store_.jobs) CheckJob(id, job.name);
 }
 

@@ -82,4 +82,44 @@ void Oracle::CheckSettled(absl::Duration now, const MemoryStore& store, int64_t 
   }
 }
 
+void Oracle::CheckJudged(absl::Duration now, const MemoryStore& store, int64_t job_id,
+                         const std::vector<absl::CivilDay>& expected) {
+  for (const absl::CivilDay date : expected) {
+    if (store.verdicts.contains({job_id, date})) continue;
+    Blame(now, "job " + std::to_string(job_id) + " " + FormatDate(date) + " has no verdict");
+  }
+}
+
+void Oracle::CheckTold(absl::Duration now, const MemoryStore& store) {
+  std::map<std::string, int> told;
+  for (const AlertRaise& alert : store.all_alerts) {
+    if (alert.kind == "date_missed") ++told[alert.dedup_key];
+  }
+  for (const auto& [key, verdict] : store.verdicts) {
+    const std::string alert =
+        "date_missed/" + std::to_string(key.first) + "/" + FormatDate(key.second);
+    const int times = told.contains(alert) ? told.at(alert) : 0;
+    told.erase(alert);
+    if (times != (verdict.row.verdict == "LATE" ? 1 : 0)) {
+      Blame(now,
+            alert + " was " + verdict.row.verdict + " and told so often: " + std::to_string(times));
+    }
+    const auto job = store.jobs.find(key.first);
+    const auto mark = store.watermarks.find(key);
+    // A moment ago: the next flush says so.
+    const bool settled = mark != store.watermarks.end() &&
+                         (mark->second.status == "DONE" || mark->second.status == "WAIVED") &&
+                         mark->second.at < store.now - absl::Minutes(1);
+    if ((settled || job == store.jobs.end()) && store.alerts.contains(alert)) {
+      Blame(now, alert + " is not over");
+    }
+    // Over may also be that its calendar does not have the date any more.
+    if (settled && job != store.jobs.end() && job->second.calendars == nullptr &&
+        verdict.row.verdict == "LATE" && !verdict.settled_at.has_value()) {
+      Blame(now, alert + " was settled, but the verdict does not say so");
+    }
+  }
+  for (const auto& [alert, times] : told) Blame(now, alert + " has no verdict");
+}
+
 }  // namespace tidemark::sim

@@ -37,6 +37,12 @@ class Oracle {
   void CheckSettled(absl::Duration now, const MemoryStore& store, int64_t job_id,
                     const std::vector<absl::CivilDay>& due);
 
+  // Every one of `expected` has a verdict.
+  void CheckJudged(absl::Duration now, const MemoryStore& store, int64_t job_id,
+                   const std::vector<absl::CivilDay>& expected);
+  // Each date that was LATE was told once, no other was, and what is settled is told no more.
+  void CheckTold(absl::Duration now, const MemoryStore& store);
+
   const std::vector<std::string>& violations() const { return violations_; }
   size_t entered() const { return entered_; }
   void Blame(absl::Duration now, const std::string& what);

@@ -1,5 +1,6 @@
 #include "tests/sim/simulation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/time_text.h"

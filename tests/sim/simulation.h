@@ -118,6 +118,8 @@ class Simulation {
   // contact, the other one is taken for its successor.
   void ForgetSuperseded();
   std::vector<absl::CivilDay> DueDates(int64_t job_id, absl::Time until) const;
+  // Of those the ones that are expected from the job's making on and by `until`.
+  std::vector<absl::CivilDay> ExpectedDates(int64_t job_id, absl::Time until) const;
   bool UpstreamIsAhead(int64_t job_id, absl::CivilDay date, absl::Time until) const;
   bool InDoubt(const verify::History& history, const verify::Finding& finding) const;
   void CheckJob(int64_t id, const std::string& name);

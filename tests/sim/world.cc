@@ -44,6 +44,8 @@ void Simulation::AddDailyJob(const std::string& name, CatchUpOrder order,
   spec.catch_up.parallelism = 2;
   spec.routing.strategy =
       random_.Uniform() < 0.5 ? RoutingStrategy::kLeastBusy : RoutingStrategy::kRoundRobin;
+  // Between two and eight in the morning, or as it is without a word: at nine.
+  if (random_.Uniform() < 0.7) spec.expected_by = absl::Hours(2 + random_.Next() % 7);
   oracle_.Limit(name, order == CatchUpOrder::kStrict ? 1 : spec.catch_up.parallelism);
   AddJob(name, std::move(spec));
 }

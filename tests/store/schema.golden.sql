@@ -300,6 +300,22 @@ CREATE TABLE tidemark.calendar_version (
     CONSTRAINT calendar_version_weekend_check CHECK (((weekend >= 0) AND (weekend <= 127)))
 );
 
+CREATE TABLE tidemark.check_verdict (
+    job_id bigint NOT NULL,
+    job_name character varying(64) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    biz_date date NOT NULL,
+    expected_at timestamp with time zone NOT NULL,
+    verdict character varying(16) NOT NULL,
+    state character varying(16) NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    run_id uuid,
+    settled_at timestamp with time zone,
+    CONSTRAINT check_verdict_check CHECK (((settled_at IS NULL) OR ((verdict)::text = 'LATE'::text))),
+    CONSTRAINT check_verdict_state_check CHECK (((state)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying, 'MISSING'::character varying, 'RUNNING'::character varying, 'FAILED'::character varying, 'BLOCKED'::character varying, 'PAUSED'::character varying])::text[]))),
+    CONSTRAINT check_verdict_verdict_check CHECK (((verdict)::text = ANY ((ARRAY['ON_TIME'::character varying, 'LATE'::character varying, 'PAUSED'::character varying])::text[])))
+);
+
 CREATE TABLE tidemark.command (
     command_id uuid NOT NULL,
     shard smallint NOT NULL,
@@ -391,6 +407,8 @@ CREATE TABLE tidemark.job (
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
     due_until date,
+    check_from timestamp with time zone DEFAULT tidemark.tidemark_now() NOT NULL,
+    checked_until timestamp with time zone,
     CONSTRAINT job_check CHECK (((NOT paused) OR (pause_reason <> ''::text))),
     CONSTRAINT job_shard_check CHECK ((shard >= 0)),
     CONSTRAINT job_version_check CHECK ((version > 0))
@@ -779,6 +797,9 @@ ALTER TABLE ONLY tidemark.calendar
 ALTER TABLE ONLY tidemark.calendar_version
     ADD CONSTRAINT calendar_version_pkey PRIMARY KEY (name, version);
 
+ALTER TABLE ONLY tidemark.check_verdict
+    ADD CONSTRAINT check_verdict_pkey PRIMARY KEY (job_id, biz_date);
+
 ALTER TABLE ONLY tidemark.command
     ADD CONSTRAINT command_pkey PRIMARY KEY (command_id);
 
@@ -880,6 +901,10 @@ CREATE INDEX audit_at ON tidemark.audit USING btree (at);
 CREATE INDEX backfill_job ON tidemark.backfill USING btree (job_id, created_at);
 
 CREATE INDEX backfill_open ON tidemark.backfill USING btree (job_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX check_verdict_expected ON tidemark.check_verdict USING btree (expected_at);
+
+CREATE INDEX check_verdict_late ON tidemark.check_verdict USING btree (expected_at) WHERE ((verdict)::text = 'LATE'::text);
 
 CREATE INDEX command_open ON tidemark.command USING btree (shard, created_at) WHERE (done_at IS NULL);
 

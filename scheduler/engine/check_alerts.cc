@@ -1,0 +1,179 @@
+#include "scheduler/engine/check_alerts.h"
+
+#include <utility>
+
+#include "common/safe_text.h"
+#include "common/time_text.h"
+#include "scheduler/core/catch_up.h"
+
+namespace tidemark::alerts {
+namespace {
+
+bool HasPrefix(const std::string& key, const std::string& prefix) {
+  return key.compare(0, prefix.size(), prefix) == 0;
+}
+
+// With the key KIND/JOB_ID/EPISODE, open from now on.
+AlertRaise Open(State& state, const std::string& kind, std::string severity, const JobState& job,
+                const std::string& episode) {
+  AlertRaise alert;
+  alert.alert_id = state.NewId();
+  alert.dedup_key = kind + "/" + std::to_string(job.row.job_id) + "/" + episode;
+  alert.kind = kind;
+  alert.severity = std::move(severity);
+  alert.ns = job.row.ns;
+  alert.job_name = job.row.name;
+  state.open_alerts.insert(alert.dedup_key);
+  return alert;
+}
+
+// Writes nothing when none is open.
+void End(State& state, std::string prefix) {
+  const auto first = state.open_alerts.lower_bound(prefix);
+  auto last = first;
+  while (last != state.open_alerts.end() && HasPrefix(*last, prefix)) ++last;
+  if (first == last) return;
+  state.open_alerts.erase(first, last);
+  state.flush.resolves.push_back({std::move(prefix)});
+}
+
+std::string MissedPrefix(int64_t job_id) { return "date_missed/" + std::to_string(job_id) + "/"; }
+std::string PausedPrefix(int64_t job_id) { return "job_paused/" + std::to_string(job_id) + "/"; }
+
+// "2026-11-28 09:00 Asia/Shanghai"
+std::string LocalText(absl::Time time, const absl::TimeZone& zone) {
+  std::string text = FormatCivil(absl::ToCivilSecond(time, zone)).substr(0, 16);
+  text[10] = ' ';
+  return text + " " + zone.name();
+}
+
+std::string IfWaived(const JobState& job, const std::string& date) {
+  return ". If it is not to run: tidemark watermark waive " + ShellWord(job.row.name) + " " + date +
+         " --reason WHY";
+}
+
+std::string Trigger(const JobState& job, const std::string& date) {
+  return "tidemark job trigger " + ShellWord(job.row.name) + " --biz-date " + date;
+}
+
+std::string WhenRunning(const State& state, const JobState& job, const std::string& date,
+                        const std::string& run_id) {
+  const auto run = state.runs.find(run_id);
+  const std::string look = "Look: tidemark run get " + run_id;
+  if (run != state.runs.end() && run->second.row.held) {
+    return "Its executor gives no sign of life, so it may or may not run, and nothing opens it "
+           "again by itself until that is known. " +
+           look;
+  }
+  if (run != state.runs.end() && run->second.row.status == RunStatus::kPending) {
+    return "A run of it waits for an executor, or for the back-off of a retry, and starts by "
+           "itself. " +
+           look + "; tidemark executor list" + IfWaived(job, date);
+  }
+  return "A run of it is under way and goes on by itself. " + look +
+         "; to stop it: tidemark run cancel " + run_id;
+}
+
+std::string WhenFailed(const JobState& job, const std::string& date, const std::string& run_id) {
+  return "It is opened again at the job's next fire, and when a new version of the app registers; "
+         "not if it was cancelled. At once: " +
+         (run_id.empty() ? Trigger(job, date) : "tidemark run rerun " + run_id) +
+         IfWaived(job, date);
+}
+
+std::string WhenBlocked(const JobState& job, const std::string& date, const LedgerLine& line) {
+  if (line.waits_for.has_value()) {
+    return "It waits for " + Text(*line.waits_for) +
+           " and opens by itself once that is DONE or WAIVED. Look: tidemark watermark list " +
+           ShellWord(line.waits_for->job) + IfWaived(job, date);
+  }
+  const std::string first = line.blocked_by.has_value() ? FormatDate(*line.blocked_by) : "";
+  return "It waits behind " + first +
+         " (order strict) and follows by itself once that is settled. Look: tidemark watermark "
+         "list " +
+         ShellWord(job.row.name) + "; to settle " + first + ": " + Trigger(job, first);
+}
+
+std::string WhenMissing(const JobState& job, const std::string& date,
+                        std::optional<absl::CivilDay> held_from) {
+  if (held_from.has_value()) {
+    const std::string from = FormatDate(*held_from);
+    return "The gap since " + from +
+           " is too long and held: nothing of it runs by itself. Run it: tidemark backfill "
+           "create " +
+           ShellWord(job.row.name) + " --from " + from + " --to " + date + IfWaived(job, date);
+  }
+  return "Nobody has opened it so far. Catch-up opens it by itself, oldest date first, within "
+         "minutes. Look: tidemark watermark list " +
+         ShellWord(job.row.name) + "; at once: " + Trigger(job, date) + IfWaived(job, date);
+}
+
+std::string WhatNext(const State& state, const JobState& job, const LedgerLine& line,
+                     const std::string& run_id, std::optional<absl::CivilDay> held_from) {
+  const std::string date = FormatDate(line.occurrence.biz_date);
+  switch (line.state) {
+    case LedgerState::kRunning:
+      return WhenRunning(state, job, date, run_id);
+    case LedgerState::kFailed:
+      return WhenFailed(job, date, run_id);
+    case LedgerState::kBlocked:
+      return WhenBlocked(job, date, line);
+    default:
+      return WhenMissing(job, date, held_from);
+  }
+}
+
+}  // namespace
+
+AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& date,
+                      const LedgerLine& line, const std::string& run_id,
+                      std::optional<absl::CivilDay> held_from) {
+  const std::string day = FormatDate(date.due.biz_date);
+  const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
+  AlertRaise alert = Open(state, "date_missed", "critical", job, day);
+  alert.biz_date = date.due.biz_date;
+  alert.run_id = run_id;
+  alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
+                  "; it was expected by " + LocalText(date.expected_at, zone);
+  alert.detail = "Due since " + LocalText(date.due.fire_time, zone) + ". " +
+                 WhatNext(state, job, line, run_id, held_from);
+  return alert;
+}
+
+std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id) {
+  std::vector<absl::CivilDay> dates;
+  const std::string prefix = MissedPrefix(job_id);
+  auto key = state.open_alerts.lower_bound(prefix);
+  for (; key != state.open_alerts.end() && HasPrefix(*key, prefix); ++key) {
+    const absl::StatusOr<absl::CivilDay> date = ParseDate(key->substr(prefix.size()));
+    if (date.ok()) dates.push_back(*date);
+  }
+  return dates;
+}
+
+void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date) {
+  End(state, MissedPrefix(job_id) + FormatDate(date));
+}
+
+void StillPaused(State& state, const JobState& job) {
+  if (ToldPaused(state, job.row.job_id)) return;
+  const JobRow::Pause& pause = *job.row.pause;
+  const std::string since = FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(pause.since)));
+  AlertRaise alert = Open(state, "job_paused", "warning", job, since);
+  alert.summary = job.row.name + " is paused since " + since;
+  alert.detail = "Paused by " + pause.by + ": " + pause.reason +
+                 ". Nothing of it runs. To go on, with what was missed: tidemark job resume " +
+                 ShellWord(job.row.name) + "; without: tidemark job resume " +
+                 ShellWord(job.row.name) + " --skip-missed";
+  state.flush.alerts.push_back(std::move(alert));
+}
+
+bool ToldPaused(const State& state, int64_t job_id) {
+  const std::string prefix = PausedPrefix(job_id);
+  const auto key = state.open_alerts.lower_bound(prefix);
+  return key != state.open_alerts.end() && HasPrefix(*key, prefix);
+}
+
+void NotPaused(State& state, int64_t job_id) { End(state, PausedPrefix(job_id)); }
+
+}  // namespace tidemark::alerts
