@@ -31,13 +31,10 @@ template <typename Visit>
 void WalkDue(const Timeline& timeline, absl::Time from, const Visit& visit) {
   for (absl::Time after = from - absl::Nanoseconds(1);;) {
     const std::optional<Occurrence> next = timeline.Next(after);
-    if (!next.has_value() || !visit(*next)) return;
+    if (!next.has_value()) return;
     after = next->fire_time;
-    // Where a gap crosses midnight the next date may fire at the same instant.
-    for (absl::CivilDay date = next->biz_date + 1;; ++date) {
-      const std::optional<Occurrence> same = timeline.OccurrenceOf(date);
-      if (!same.has_value() || same->fire_time != next->fire_time) break;
-      if (!visit(*same)) return;
+    for (const Occurrence& due : timeline.DueAt(next->fire_time)) {
+      if (!visit(due)) return;
     }
   }
 }

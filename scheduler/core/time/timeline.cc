@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace tidemark {
@@ -98,6 +99,22 @@ std::optional<Occurrence> Timeline::NextDated(absl::Time after) const {
     }
   }
   return best;
+}
+
+std::vector<Occurrence> Timeline::DueAt(absl::Time fire_time) const {
+  std::map<absl::CivilDay, Occurrence> due;
+  for (const ScheduleVersion& version : versions_) {
+    const Schedule& schedule = *version.schedule;
+    if (!schedule.dated()) continue;
+    std::optional<Occurrence> at = schedule.Next(fire_time - absl::Nanoseconds(1));
+    while (at && at->fire_time == fire_time) {
+      if (OccurrenceOf(at->biz_date) == at) due.emplace(at->biz_date, *at);
+      at = schedule.OccurrenceOf(at->biz_date + 1);
+    }
+  }
+  std::vector<Occurrence> all;
+  for (const auto& [date, occurrence] : due) all.push_back(occurrence);
+  return all;
 }
 
 std::optional<Occurrence> Timeline::NextInterval(absl::Time after) const {

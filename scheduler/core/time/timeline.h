@@ -38,6 +38,9 @@ class Timeline {
   std::optional<Occurrence> Next(absl::Time after) const;
   // Dated jobs: the occurrence of that biz_date; empty when it is not due.
   std::optional<Occurrence> OccurrenceOf(absl::CivilDay biz_date) const;
+  // Dated jobs: the occurrences that fire at exactly that time, oldest biz_date first. Usually one:
+  // where a gap crosses midnight, or an edit moved dates, several have the same.
+  std::vector<Occurrence> DueAt(absl::Time fire_time) const;
   // Dated jobs: all occurrences with biz_date ≥ first_date and fire_time ≤ until, oldest biz_date
   // first. At most `limit`.
   std::vector<Occurrence> Due(absl::CivilDay first_date, absl::Time until,
