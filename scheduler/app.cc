@@ -21,6 +21,7 @@
 #include "scheduler/dev/dev_postgres.h"
 #include "scheduler/engine_loop.h"
 #include "scheduler/rpc/alert_rpc.h"
+#include "scheduler/rpc/check_rpc.h"
 #include "scheduler/rpc/executor_gateway.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_service.h"
@@ -29,6 +30,7 @@
 #include "scheduler/store/alert_outbox.h"
 #include "scheduler/store/alert_post.h"
 #include "scheduler/store/alert_routes.h"
+#include "scheduler/store/check_desk_store.h"
 #include "scheduler/store/operator_store.h"
 #include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
@@ -100,10 +102,13 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   operator_options.alert_channels = &alerts;
   OperatorService operators(operator_store, poke, clock, random, operator_options);
   AlertRpc alert_rpc(alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
+  CheckDeskStore check_desk(database);
+  CheckRpc check_rpc(operator_store, check_desk);
   LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
-  TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
-                      RpcServer::Start(config.listen, {gateway.service(), &operators, &alert_rpc}));
+  TM_ASSIGN_OR_RETURN(
+      std::unique_ptr<RpcServer> server,
+      RpcServer::Start(config.listen, {gateway.service(), &operators, &alert_rpc, &check_rpc}));
   StoreOptions store_options;
   store_options.database = database;
   store_options.address = server->address();
@@ -140,6 +145,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   operators.Stop();
   alerts.Abort();
   alert_rpc.Stop();
+  check_rpc.Stop();
   gateway.CloseAll();
   server->Shutdown();
   run_logs.Stop();

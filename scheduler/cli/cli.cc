@@ -142,6 +142,11 @@ Cli::AlertStub& Cli::alert_stub() {
   return *alert_stub_;
 }
 
+Cli::CheckStub& Cli::check_stub() {
+  if (check_stub_ == nullptr) check_stub_ = v1::CheckService::NewStub(channel());
+  return *check_stub_;
+}
+
 void Cli::SetDeadline(grpc::ClientContext* context) const {
   // A deadline that is relative: gRPC's own clock counts it, whatever the wall clock does.
   context->set_deadline(
@@ -220,6 +225,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddListCommands(app, cli);
   AddExecutorCommands(app, cli);
   AddAlertCommands(app, cli);
+  AddCheckCommands(app, cli);
   AddCalendarCommands(app, cli);
   AddBackfillCommands(app, cli);
   AddCronCommands(app, cli);

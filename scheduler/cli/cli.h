@@ -16,6 +16,7 @@
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "tidemark/v1/alert.grpc.pb.h"
+#include "tidemark/v1/check.grpc.pb.h"
 #include "tidemark/v1/operator.grpc.pb.h"
 
 namespace tidemark {
@@ -66,6 +67,14 @@ class Cli {
     SetDeadline(&context);
     return Report((alert_stub().*method)(&context, request, response));
   }
+  using CheckStub = v1::CheckService::Stub;
+  template <typename Request, typename Response>
+  int Call(grpc::Status (CheckStub::*method)(grpc::ClientContext*, const Request&, Response*),
+           const Request& request, Response* response) {
+    grpc::ClientContext context;
+    SetDeadline(&context);
+    return Report((check_stub().*method)(&context, request, response));
+  }
   // The same as the first, leaving it to the caller to look at the status.
   template <typename Request, typename Response>
   grpc::Status TryCall(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
@@ -89,6 +98,7 @@ class Cli {
   const std::shared_ptr<grpc::Channel>& channel();
   Stub& stub();
   AlertStub& alert_stub();
+  CheckStub& check_stub();
   void SetDeadline(grpc::ClientContext* context) const;
 
   std::istream& in_;
@@ -103,6 +113,7 @@ class Cli {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Stub> stub_;
   std::unique_ptr<AlertStub> alert_stub_;
+  std::unique_ptr<CheckStub> check_stub_;
 };
 
 // Each adds one noun with its verbs.
@@ -112,6 +123,7 @@ void AddWatermarkCommands(CLI::App& app, Cli& cli);
 void AddListCommands(CLI::App& app, Cli& cli);  // cluster
 void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddAlertCommands(CLI::App& app, Cli& cli);
+void AddCheckCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddBackfillCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);

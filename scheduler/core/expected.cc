@@ -12,10 +12,10 @@ constexpr absl::Duration kLeast = absl::Hours(2);
 // More local days than a zone ever left out in a row.
 constexpr int kDaysAhead = 3;
 
-// No date is expected later than so long after its fire time. A job's own time: a local day, a
-// clock set back, and days that a zone left out.
+// No date is expected later than so long after its fire time: a local day and a clock that is set
+// back (a day that the zone leaves out takes no time); without a time of its own nine hours.
 absl::Duration Longest(std::optional<absl::Duration> expected_by) {
-  return expected_by.has_value() ? absl::Hours(24 * (kDaysAhead + 1)) : absl::Hours(12);
+  return expected_by.has_value() ? absl::Hours(30) : absl::Hours(12);
 }
 
 std::optional<absl::Time> At(absl::CivilDay day, absl::Duration after_midnight,

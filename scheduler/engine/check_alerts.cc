@@ -94,22 +94,25 @@ std::string WhenBlocked(const JobState& job, const std::string& date, const Ledg
          ShellWord(job.row.name) + "; to settle " + first + ": " + Trigger(job, first);
 }
 
-std::string WhenMissing(const JobState& job, const std::string& date,
-                        std::optional<absl::CivilDay> held_from) {
-  if (held_from.has_value()) {
-    const std::string from = FormatDate(*held_from);
+std::string WhenMissing(const JobState& job, absl::CivilDay date, const MissedGap& gap) {
+  if (gap.held_from.has_value()) {
+    const std::string from = FormatDate(*gap.held_from);
     return "The gap since " + from +
            " is too long and held: nothing of it runs by itself. Run it: tidemark backfill "
            "create " +
-           ShellWord(job.row.name) + " --from " + from + " --to " + date + IfWaived(job, date);
+           ShellWord(job.row.name) + " --from " + from + " --to " + FormatDate(date) +
+           IfWaived(job, FormatDate(date));
   }
-  return "Nobody has opened it so far. Catch-up opens it by itself, oldest date first, within "
-         "minutes. Look: tidemark watermark list " +
-         ShellWord(job.row.name) + "; at once: " + Trigger(job, date) + IfWaived(job, date);
+  const absl::CivilDay turn = gap.turn.value_or(date);
+  return "Nobody has opened it so far. Catch-up opens it by itself within minutes, " +
+         (turn < date ? "once those from " + FormatDate(turn) + " on are done"
+                      : std::string("the oldest date first")) +
+         ". Look: tidemark watermark list " + ShellWord(job.row.name) +
+         "; at once: " + Trigger(job, FormatDate(turn)) + IfWaived(job, FormatDate(date));
 }
 
 std::string WhatNext(const State& state, const JobState& job, const LedgerLine& line,
-                     const std::string& run_id, std::optional<absl::CivilDay> held_from) {
+                     const std::string& run_id, const MissedGap& gap) {
   const std::string date = FormatDate(line.occurrence.biz_date);
   switch (line.state) {
     case LedgerState::kRunning:
@@ -119,15 +122,14 @@ std::string WhatNext(const State& state, const JobState& job, const LedgerLine& 
     case LedgerState::kBlocked:
       return WhenBlocked(job, date, line);
     default:
-      return WhenMissing(job, date, held_from);
+      return WhenMissing(job, line.occurrence.biz_date, gap);
   }
 }
 
 }  // namespace
 
 AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& date,
-                      const LedgerLine& line, const std::string& run_id,
-                      std::optional<absl::CivilDay> held_from) {
+                      const LedgerLine& line, const std::string& run_id, const MissedGap& gap) {
   const std::string day = FormatDate(date.due.biz_date);
   const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
   AlertRaise alert = Open(state, "date_missed", "critical", job, day);
@@ -136,7 +138,7 @@ AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& dat
   alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
                   "; it was expected by " + LocalText(date.expected_at, zone);
   alert.detail = "Due since " + LocalText(date.due.fire_time, zone) + ". " +
-                 WhatNext(state, job, line, run_id, held_from);
+                 WhatNext(state, job, line, run_id, gap);
   return alert;
 }
 

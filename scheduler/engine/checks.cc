@@ -32,6 +32,15 @@ bool IsSettledFor(const LedgerEntry& entry) {
   return IsSettled(entry.status, entry.reason) || entry.status == "EXPIRED";
 }
 
+// Order strict: the first date that is not settled.
+std::optional<absl::CivilDay> TurnOf(const JobState& job, const Ledger& ledger) {
+  if (job.spec.catch_up.order != CatchUpOrder::kStrict) return std::nullopt;
+  for (const LedgerLine& line : ledger.lines) {
+    if (!IsSettledFor(line.state)) return line.occurrence.biz_date;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void Checks::Plan(JobState& job) {
@@ -171,7 +180,7 @@ Ledger Checks::LedgerOf(const JobState& job, const LedgerResult& result) {
 void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
                    const LedgerResult& result) {
   const Ledger ledger = LedgerOf(job, result);
-  const std::optional<absl::CivilDay> held_from = s_.gap_part->HeldFrom(job, result);
+  const alerts::MissedGap gap = {s_.gap_part->HeldFrom(job, result), TurnOf(job, ledger)};
   const std::map<absl::CivilDay, std::string> live = LiveRuns(job);
   std::map<absl::CivilDay, const LedgerEntry*> entries;
   for (const LedgerEntry& entry : result.entries) entries[entry.date] = &entry;
@@ -193,7 +202,7 @@ void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
     verdict.verdict = "ON_TIME";
     if (!IsSettledFor(line->second->state)) verdict.verdict = job.opens() ? "LATE" : "PAUSED";
     if (verdict.verdict == "LATE") {
-      verdict.alert = alerts::DateMissed(s_, job, date, *line->second, verdict.run_id, held_from);
+      verdict.alert = alerts::DateMissed(s_, job, date, *line->second, verdict.run_id, gap);
     }
     s_.flush.verdicts.push_back(std::move(verdict));
   }

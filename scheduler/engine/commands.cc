@@ -1,7 +1,6 @@
 #include "scheduler/engine/commands.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "common/status.h"

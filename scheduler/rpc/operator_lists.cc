@@ -8,9 +8,9 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
-#include "scheduler/rpc/dependencies.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_alerts.h"
+#include "scheduler/rpc/operator_ledger.h"
 #include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/proto_time.h"
 
@@ -100,22 +100,6 @@ void AttemptToProto(const OperatorAttempt& attempt, v1::Attempt* out) {
   out->set_message(attempt.message);
 }
 
-// What the core's ledger needs of the rows.
-LedgerInput InputOf(const LoadedJob& job, const LedgerRows& rows) {
-  LedgerInput input;
-  absl::CivilDay first = AccountedFrom(job, rows.now);
-  for (const auto& [date, row] : rows.watermarks) {
-    input.rows[date] = row.status;
-    if (row.status == "EXPIRED" && row.reason == "first_launch") input.passed.insert(date);
-    first = std::min(first, date);
-  }
-  for (const auto& [date, run_id] : rows.live) input.live.insert(date);
-  input.due = job.timeline.Due(first, rows.now);
-  input.paused = job.row.paused || !job.spec.enabled;
-  input.strict = job.spec.catch_up.order == CatchUpOrder::kStrict;
-  return input;
-}
-
 // Words beside a date: the row's note, or what can be said without one.
 std::string NoteOf(const LoadedJob& job, const LedgerLine& line, const OperatorWatermark* row) {
   if (row != nullptr && (!row->reason.empty() || !row->note.empty())) {
@@ -125,8 +109,7 @@ std::string NoteOf(const LoadedJob& job, const LedgerLine& line, const OperatorW
     return note;
   }
   if (line.state != LedgerState::kPaused) return "";
-  return job.row.paused ? "paused by " + job.row.paused_by + ": " + job.row.pause_reason
-                        : "the job is disabled";
+  return WhyPaused(job);
 }
 
 // Since when something else keeps the date from running: not before it was due.
@@ -249,9 +232,7 @@ absl::Status OperatorLists::Watermarks(const v1::ListWatermarksRequest& request,
                job.row.name + "'"));
   }
   TM_ASSIGN_OR_RETURN(const LedgerRows rows, store_.Ledger(job.row.job_id));
-  LedgerInput input = InputOf(job, rows);
-  TM_ASSIGN_OR_RETURN(input.waits, WaitingDates(store_, job, input.due));
-  const Ledger ledger = BuildLedger(input);
+  TM_ASSIGN_OR_RETURN(const Ledger ledger, LedgerOfJob(store_, job, rows));
   std::vector<const LedgerLine*> shown;
   for (const LedgerLine& line : ledger.lines) {
     const absl::CivilDay date = line.occurrence.biz_date;

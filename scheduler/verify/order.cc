@@ -100,6 +100,10 @@ void CheckOrder(Context& context) {
     const bool by_itself = run.trigger != "MANUAL" && run.rerun_of.empty() && run.tag.empty();
     if (!by_itself || !run.biz_date.has_value() || !context.InRange(run)) continue;
     if (run.created_at < history.complete_from || run.status == "SKIPPED") continue;
+    // So may a backfill that reprocesses; what was DONE by a person's word has no run to name.
+    const bool again =
+        run.trigger == "BACKFILL" && SettledSince(context, *run.biz_date) <= run.created_at;
+    if (again) continue;
     const bool strict =
         context.DefinitionOf(run).strict && context.DefinitionAt(run.created_at).strict;
     if (strict) CheckRun(context, run, dates);

@@ -185,7 +185,12 @@ TEST_F(CheckTest, M11AfterAnOutageOfTheSchedulerWhatWasExpectedMeanwhileIsToldAt
   EXPECT_EQ(Told("date_missed"), 3);
   EXPECT_EQ(VerdictOf(job, "2026-11-28").row.expected_at, At("2026-11-29T01:00:00Z"));
   EXPECT_EQ(VerdictOf(job, "2026-11-28").checked_at, At("2026-12-01T01:30:00Z"));
-  EXPECT_THAT(Alert("date_missed").detail, HasSubstr("Catch-up opens it by itself"));
+  EXPECT_THAT(Alert("date_missed").detail,
+              HasSubstr("Catch-up opens it by itself within minutes, the oldest date first"));
+  // What to type for the last one is the first: no other would be taken.
+  EXPECT_THAT(h_.store.all_alerts[2].detail,
+              HasSubstr("once those from 2026-11-28 on are done. Look: tidemark watermark list "
+                        "recon; at once: tidemark job trigger recon --biz-date 2026-11-28"));
   h_.Connect(h_.executors.at("e1"));
   EXPECT_EQ(h_.StatusOf(job, "2026-11-30"), "DONE");
   EXPECT_FALSE(h_.HasAlert("date_missed"));
@@ -443,6 +448,19 @@ TEST_F(CheckTest, AnEditBetweenQuestionAndAnswerCounts) {
   EXPECT_THAT(Verdicts(), IsEmpty()) << "it is expected at noon now";
   h_.AdvanceTo("2026-11-29T04:00:00Z");
   EXPECT_THAT(Verdicts(), ElementsAre("2026-11-28 LATE FAILED"));
+}
+
+TEST_F(CheckTest, WhileNothingIsExpectedNothingIsWritten) {
+  Succeed();
+  Begin(Recon());
+  h_.AdvanceTo("2026-11-29T01:00:01Z");
+  int written = 0;
+  h_.fate = [&](const Flush& flush) {
+    if (!flush.verdicts.empty() || !flush.jobs.empty() || !flush.alerts.empty()) ++written;
+    return Fate::kCommitted;
+  };
+  h_.AdvanceTo("2026-11-29T16:59:59Z");
+  EXPECT_EQ(written, 0) << "sixteen hours, and the look at all of its dates in them";
 }
 
 TEST_F(CheckTest, AHeldGapSaysThatNothingRunsByItself) {

@@ -209,6 +209,16 @@ TEST(VerifyTest, ADateThatWasOpenedAgainMayCompleteAgain) {
   EXPECT_EQ(Found(history), Texts{});
 }
 
+TEST(VerifyTest, ABackfillMayRedoAnywhereInTheOrderWhatAPersonsWordHadSettled) {
+  History history = Daily();
+  Complete(history, "2026-11-01", At("2026-11-02T01:00:00Z"), "SCHEDULE");
+  Complete(history, "2026-11-05", At("2026-11-06T03:00:00Z"), "BACKFILL");
+  EXPECT_EQ(Found(history), (Texts{"missed 2026-11-02", "out_of_order 2026-11-05"}));
+  history.undone.push_back(
+      {Day("2026-11-05"), "DONE", At("2026-11-06T02:00:00Z"), At("2026-11-06T03:00:00Z")});
+  EXPECT_EQ(Found(history), (Texts{"missed 2026-11-02"}));
+}
+
 TEST(VerifyTest, OutsideTheRangeNothingIsJudged) {
   History history = AllDone();
   history.marks.erase(Day("2026-11-02"));
