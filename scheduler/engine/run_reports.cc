@@ -41,7 +41,7 @@ void Runs::NoteLate(StreamId stream, const RunReport& report) {
   // Acknowledged, so that it leaves the spool; it never changes state.
   const bool final = std::holds_alternative<FinishedReport>(report.event) ||
                      std::holds_alternative<RefusedReport>(report.event);
-  if (final) s_.Send(stream, AcknowledgedOrder{report.attempt});
+  if (final) AcknowledgeLate(stream, report.attempt);
   const auto* finished = std::get_if<FinishedReport>(&report.event);
   if (finished == nullptr) return;
   s_.Say(LogLine::Level::kWarn, "late report noted",
@@ -54,6 +54,17 @@ void Runs::NoteLate(StreamId stream, const RunReport& report) {
   if (given_up != s_.given_up.end() && finished->result.outcome == Outcome::kSucceeded) {
     alerts::LateSuccess(s_, report, given_up->second);
   }
+}
+
+// The attempt may have ended a moment ago, by this report's first copy, and its row be on its way:
+// nothing is acknowledged that a crash could still undo.
+void Runs::AcknowledgeLate(StreamId stream, const AttemptRef& attempt) {
+  if (!s_.flushing && s_.flush.empty()) {
+    s_.Send(stream, AcknowledgedOrder{attempt});
+    return;
+  }
+  s_.OnCommit(
+      [this, stream, attempt](const FlushResult&) { s_.Send(stream, AcknowledgedOrder{attempt}); });
 }
 
 void Runs::OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received) {

@@ -93,6 +93,7 @@ class Runs {
   void OnStarted(LiveRun& run);
   void OnProgress(LiveRun& run, const ProgressReport& progress);
   void NoteLate(StreamId stream, const RunReport& report);
+  void AcknowledgeLate(StreamId stream, const AttemptRef& attempt);
 
   // Ends the attempt, if `facts` release it: the one way to another attempt or to the run's end.
   // The next one waits for `delay` at least.
