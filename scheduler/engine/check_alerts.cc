@@ -3,7 +3,7 @@
 #include "common/safe_text.h"
 #include "common/time_text.h"
 #include "scheduler/core/catch_up.h"
-#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/alert_parts.h"
 
 namespace tidemark::alerts {
 namespace {
