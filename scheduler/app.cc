@@ -33,6 +33,9 @@
 #include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
 #include "scheduler/store/string_map.h"
+#include "scheduler/store/watch_store.h"
+#include "scheduler/watch/watch_service.h"
+#include "scheduler/watch_reader.h"
 
 namespace tidemark {
 namespace {
@@ -100,6 +103,9 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   operator_options.alert_channels = &alerts;
   OperatorService operators(operator_store, poke, clock, random, operator_options);
   AlertRpc alert_rpc(alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
+  WatchService watch(
+      config.watch, ReadWatchJob, [database] { return std::make_unique<WatchStore>(database); },
+      clock, random);
   LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
   TM_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server,
@@ -122,6 +128,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   alert_log.Start();
   alerts.Start(store_options.node_id);
   owned_store.Start();
+  watch.Start(store_options.node_id, !config.alerts.channels.empty());
   store = &owned_store;
   if (dev != nullptr) {
     TM_RETURN_IF_ERROR(WriteAddress(dev->dir() + "/scheduler.addr", server->address()));
@@ -138,6 +145,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   // Nothing new comes in, then what was decided is committed, then the lease is given back.
   operators.Stop();
   alerts.Abort();
+  watch.Abort();
   alert_rpc.Stop();
   gateway.CloseAll();
   server->Shutdown();
@@ -146,6 +154,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   loop.Stop();
   alert_log.Stop();
   alerts.Stop();
+  watch.Stop();
   LogInfo("stopped");
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scheduler/alerts/alert_config.h"
+#include "scheduler/watch/watch_config.h"
 
 namespace tidemark {
 
@@ -20,7 +21,8 @@ struct SchedulerConfig {
   std::string log_level = "info";
   int catch_up_per_app = 3;
   int catch_up_per_node = 50;
-  AlertsConfig alerts;  // from the file alone
+  AlertsConfig alerts;  // from the file alone, as the next one
+  WatchConfig watch;
 };
 
 // Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when
