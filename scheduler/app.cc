@@ -35,6 +35,9 @@
 #include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
 #include "scheduler/store/string_map.h"
+#include "scheduler/store/watch_store.h"
+#include "scheduler/watch/watch_service.h"
+#include "scheduler/watch_reader.h"
 
 namespace tidemark {
 namespace {
@@ -104,6 +107,9 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   AlertRpc alert_rpc(alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
   CheckDeskStore check_desk(database);
   CheckRpc check_rpc(operator_store, check_desk);
+  WatchService watch(
+      config.watch, ReadWatchJob, [database] { return std::make_unique<WatchStore>(database); },
+      clock, random);
   LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
   TM_ASSIGN_OR_RETURN(
@@ -128,6 +134,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   alert_log.Start();
   alerts.Start(store_options.node_id);
   owned_store.Start();
+  watch.Start(store_options.node_id, !config.alerts.channels.empty());
   store = &owned_store;
   if (dev != nullptr) {
     TM_RETURN_IF_ERROR(WriteAddress(dev->dir() + "/scheduler.addr", server->address()));
@@ -144,6 +151,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   // Nothing new comes in, then what was decided is committed, then the lease is given back.
   operators.Stop();
   alerts.Abort();
+  watch.Abort();
   alert_rpc.Stop();
   check_rpc.Stop();
   gateway.CloseAll();
@@ -153,6 +161,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   loop.Stop();
   alert_log.Stop();
   alerts.Stop();
+  watch.Stop();
   LogInfo("stopped");
   return absl::OkStatus();
 }

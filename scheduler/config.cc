@@ -17,10 +17,12 @@ bool IsLoopback(const std::string& host) {
 
 void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.set_version_flag("--version", kVersion);
-  app.set_config("--config", "",
-                 "Read settings from this YAML file: any of these options, as log-level: warn, and "
-                 "alerts: (channels, routes; see the README, Alert channels)");
-  app.config_formatter(std::make_shared<ConfigFile>(app, &config.alerts));
+  app.set_config(
+      "--config", "",
+      "Read settings from this YAML file: any of these options, as log-level: warn, and "
+      "alerts: (channels, routes; see the README, Alert channels) and watch: (the watch of the "
+      "daily check and its ping; see the README, The watch)");
+  app.config_formatter(std::make_shared<ConfigFile>(app, &config.alerts, &config.watch));
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.add_option("--database-url", config.database_url,
                  "PostgreSQL: a URL or key=value text as libpq takes it, several hosts allowed")

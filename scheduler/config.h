@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scheduler/alerts/alert_config.h"
+#include "scheduler/watch/watch_config.h"
 
 namespace tidemark {
 
@@ -22,7 +23,8 @@ struct SchedulerConfig {
   int catch_up_per_node = 50;
   int keep_history_days = 400;  // 0: for ever, as below
   int keep_log_days = 90;
-  AlertsConfig alerts;  // from the file alone
+  AlertsConfig alerts;  // from the file alone, as the next one
+  WatchConfig watch;
 };
 
 // Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when

@@ -16,7 +16,8 @@ void Must(const absl::Status& status) {
 }
 
 std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string& file,
-                                      const CLI::App& app, AlertsConfig* alerts) {
+                                      const CLI::App& app, AlertsConfig* alerts,
+                                      WatchConfig* watch_config) {
   YamlReader reader(root, file, "");
   std::vector<CLI::ConfigItem> items;
   for (const CLI::Option* option : app.get_options()) {
@@ -33,11 +34,17 @@ std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string&
     items.push_back(std::move(item));
   }
   const std::optional<YAML::Node> section = reader.Item("alerts");
+  const std::optional<YAML::Node> watch = reader.Item("watch");
   Must(reader.Done());
   if (section.has_value()) {
     absl::StatusOr<AlertsConfig> config = ReadAlertsConfig(*section, file);
     Must(config.status());
     *alerts = *std::move(config);
+  }
+  if (watch.has_value()) {
+    absl::StatusOr<WatchConfig> config = ReadWatchConfig(*watch, file);
+    Must(config.status());
+    *watch_config = *std::move(config);
   }
   return items;
 }
@@ -56,7 +63,7 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
     throw CLI::ConfigError(file + ":" + std::to_string(e.mark.line + 1) + ": " + e.msg,
                            CLI::ExitCodes::ConfigError);
   }
-  if (root.IsMap()) return ReadYaml(root, file, app_, alerts_);
+  if (root.IsMap()) return ReadYaml(root, file, app_, alerts_, watch_);
   std::istringstream lines(text);
   return CLI::ConfigBase::from_config(lines);
 }

@@ -103,7 +103,8 @@ AlertRoute JudgeAlert(const AlertsConfig& config, const AlertFact& alert,
                       const std::vector<AlertSilence>& silences, absl::Time now) {
   AlertRoute route;
   Silence(config, alert, silences, now, &route);
-  const bool old = alert.resolved_at.has_value() && now - alert.raised_at > kOldNews;
+  const bool over = alert.resolved_at.has_value() || alert.event;
+  const bool old = over && now - alert.raised_at > kOldNews;
   if (old || (alert.resolved_at.has_value() && route.silenced_until.has_value())) return {};
   if (route.silenced_until.has_value()) return route;
   route.channels = ChannelsFor(config, alert);

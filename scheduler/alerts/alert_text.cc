@@ -117,7 +117,7 @@ AlertText One(const AlertItem& item, const AlertStyle& style) {
   lines.Add("Run", "运行", alert.run_id);
   if (item.phase != AlertPhase::kResolved) {
     AddAdvice(alert, style, &lines);
-    if (!alert.resolved_at.has_value() && !alert.alert_id.empty()) {
+    if (!alert.resolved_at.has_value() && !alert.event && !alert.alert_id.empty()) {
       lines.Add("Acknowledge", "确认", "tidemark alert ack " + alert.alert_id);
     }
   }

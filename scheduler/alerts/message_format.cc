@@ -46,6 +46,7 @@ std::string WebhookEntry(const AlertItem& item, size_t detail_limit) {
   entry.Text("summary", Cut(a.summary, kFieldLimit)).Text("detail", Cut(a.detail, detail_limit));
   entry.Text("raised_at", FormatInstant(a.raised_at));
   if (a.resolved_at.has_value()) entry.Text("resolved_at", FormatInstant(*a.resolved_at));
+  if (a.event) entry.Raw("event", "true");
   return entry.Take();
 }
 
@@ -69,7 +70,8 @@ std::string AlertmanagerEntry(const AlertItem& item, const AlertStyle& style, si
   entry.Text("startsAt", FormatInstant(a.raised_at));
   // Without an end Alertmanager gives one up after its resolve_timeout (5 min), which would tell a
   // recovery that was none.
-  const absl::Time end = a.resolved_at.value_or(a.raised_at + absl::Hours(24 * 366));
+  const absl::Duration shown = absl::Hours(a.event ? 24 : 24 * 366);
+  const absl::Time end = a.resolved_at.value_or(a.raised_at + shown);
   entry.Text("endsAt", FormatInstant(end));
   return entry.Take();
 }

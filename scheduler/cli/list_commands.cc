@@ -22,6 +22,38 @@ CLI::App* AddNoun(CLI::App& app, const std::string& name, const std::string& des
 
 // ---------------------------------------------------------------- cluster
 
+std::string WhyWithheld(const v1::NodeWatch& watch) {
+  std::vector<std::string> words(watch.reasons().begin(), watch.reasons().end());
+  if (!watch.look_error().empty()) words.push_back("the look failed: " + watch.look_error());
+  if (!watch.ping_error().empty()) words.push_back("the ping failed: " + watch.ping_error());
+  return Join(words, "; ");
+}
+
+// The watch of the daily check, and the ping that says that all is well.
+void PrintWatch(Cli& cli, const v1::ClusterStatusResponse& response) {
+  Table table({"WATCH OF NODE", "LAST LOOK", "JOBS", "DATES", "LAST PING", "WITHHELD SINCE",
+               "UNTIL", "WHY"});
+  bool any = false;
+  for (const v1::Node& node : response.nodes()) {
+    if (!node.has_watch()) continue;
+    any = true;
+    const v1::NodeWatch& w = node.watch();
+    table.Add({node.node_id(), w.has_looked_at() ? TimeText(w.looked_at()) : "not yet",
+               std::to_string(w.jobs()), std::to_string(w.dates()),
+               w.has_pinged_at() ? TimeText(w.pinged_at())
+               : w.pings()       ? "not yet"
+                                 : "no URL",
+               w.has_withheld_since() ? TimeText(w.withheld_since()) : "",
+               w.has_withheld_until()   ? TimeText(w.withheld_until())
+               : w.has_withheld_since() ? "now"
+                                        : "",
+               WhyWithheld(w)});
+  }
+  if (!any) return;
+  cli.out() << "\n";
+  table.Print(cli.out());
+}
+
 int ClusterStatus(Cli& cli) {
   v1::ClusterStatusResponse response;
   if (const int code = cli.Call(&Stub::ClusterStatus, v1::ClusterStatusRequest(), &response)) {
@@ -53,6 +85,7 @@ int ClusterStatus(Cli& cli) {
                TimeText(node.started_at())});
   }
   table.Print(cli.out());
+  PrintWatch(cli, response);
   for (const std::string& warning : response.warnings()) {
     cli.out() << "warning: " << SafeText(warning) << "\n";
   }
@@ -62,7 +95,8 @@ int ClusterStatus(Cli& cli) {
 void AddCluster(CLI::App& app, Cli& cli) {
   const std::string examples = "  tidemark cluster status\n  tidemark cluster status -o json";
   CLI::App* noun = AddNoun(app, "cluster", "The scheduler's nodes", examples);
-  CLI::App* verb = AddVerb(noun, "status", "Nodes, shards, and what is open", examples);
+  CLI::App* verb = AddVerb(
+      noun, "status", "Nodes, shards, what is open, and how the watch and its ping fare", examples);
   verb->callback([&cli] { cli.run = [&cli] { return ClusterStatus(cli); }; });
 }
 

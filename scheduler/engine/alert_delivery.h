@@ -30,6 +30,7 @@ struct AlertFact {
   std::string dedup_key;
   absl::Time raised_at;
   std::optional<absl::Time> resolved_at;
+  bool event = false;  // it happened, and has no end: resolved_at is unset
 };
 
 enum class AlertPhase { kRaised, kReminder, kResolved };

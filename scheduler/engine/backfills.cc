@@ -212,7 +212,7 @@ void Backfills::Move(const Command& command, JobState& job) {
     open->row.state_reason = "by " + command.actor + (words.empty() ? "" : ": " + words);
   } else {
     Resume(*open);
-    s_.flush.resolves.push_back({"backfill_stopped/" + id});
+    alerts::BackfillGoesOn(s_, id);
   }
   ++job.changes;
   Write(open->row);
@@ -237,7 +237,7 @@ void Backfills::End(JobState& job, OpenBackfill backfill, BackfillState state,
   backfill.row.state_reason = why;
   backfill.row.ended_at = s_.now.lo;
   Write(backfill.row);
-  s_.flush.resolves.push_back({"backfill_stopped/" + id});
+  alerts::BackfillGoesOn(s_, id);
   if (state != BackfillState::kCancelled) alerts::BackfillFinished(s_, job, backfill);
   std::erase_if(job.backfills,
                 [&](const OpenBackfill& open) { return open.row.backfill_id == id; });

@@ -5,40 +5,13 @@
 #include "common/safe_text.h"
 #include "common/time_text.h"
 #include "scheduler/core/catch_up.h"
+#include "scheduler/engine/alert_parts.h"
 
 namespace tidemark::alerts {
 namespace {
 
-bool HasPrefix(const std::string& key, const std::string& prefix) {
-  return key.compare(0, prefix.size(), prefix) == 0;
-}
-
-// With the key KIND/JOB_ID/EPISODE, open from now on.
-AlertRaise Open(State& state, const std::string& kind, std::string severity, const JobState& job,
-                const std::string& episode) {
-  AlertRaise alert;
-  alert.alert_id = state.NewId();
-  alert.dedup_key = kind + "/" + std::to_string(job.row.job_id) + "/" + episode;
-  alert.kind = kind;
-  alert.severity = std::move(severity);
-  alert.ns = job.row.ns;
-  alert.job_name = job.row.name;
-  state.open_alerts.insert(alert.dedup_key);
-  return alert;
-}
-
-// Writes nothing when none is open.
-void End(State& state, std::string prefix) {
-  const auto first = state.open_alerts.lower_bound(prefix);
-  auto last = first;
-  while (last != state.open_alerts.end() && HasPrefix(*last, prefix)) ++last;
-  if (first == last) return;
-  state.open_alerts.erase(first, last);
-  state.flush.resolves.push_back({std::move(prefix)});
-}
-
-std::string MissedPrefix(int64_t job_id) { return "date_missed/" + std::to_string(job_id) + "/"; }
-std::string PausedPrefix(int64_t job_id) { return "job_paused/" + std::to_string(job_id) + "/"; }
+constexpr const char* kMissed = "date_missed";
+constexpr const char* kPaused = "job_paused";
 
 // "2026-11-28 09:00 Asia/Shanghai"
 std::string LocalText(absl::Time time, const absl::TimeZone& zone) {
@@ -132,50 +105,48 @@ AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& dat
                       const LedgerLine& line, const std::string& run_id, const MissedGap& gap) {
   const std::string day = FormatDate(date.due.biz_date);
   const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
-  AlertRaise alert = Open(state, "date_missed", "critical", job, day);
+  AlertRaise alert = AboutJob(state, kMissed, "critical", job, day);
   alert.biz_date = date.due.biz_date;
   alert.run_id = run_id;
   alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
                   "; it was expected by " + LocalText(date.expected_at, zone);
   alert.detail = "Due since " + LocalText(date.due.fire_time, zone) + ". " +
                  WhatNext(state, job, line, run_id, gap);
+  state.open_alerts.insert(alert.dedup_key);
   return alert;
 }
 
 std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id) {
   std::vector<absl::CivilDay> dates;
-  const std::string prefix = MissedPrefix(job_id);
-  auto key = state.open_alerts.lower_bound(prefix);
-  for (; key != state.open_alerts.end() && HasPrefix(*key, prefix); ++key) {
-    const absl::StatusOr<absl::CivilDay> date = ParseDate(key->substr(prefix.size()));
+  const std::string prefix = JobPrefix(kMissed, job_id);
+  for (const std::string& key : OpenOnes(state, prefix)) {
+    const absl::StatusOr<absl::CivilDay> date = ParseDate(key.substr(prefix.size()));
     if (date.ok()) dates.push_back(*date);
   }
   return dates;
 }
 
 void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date) {
-  End(state, MissedPrefix(job_id) + FormatDate(date));
+  Resolve(state, JobPrefix(kMissed, job_id) + FormatDate(date));
 }
 
 void StillPaused(State& state, const JobState& job) {
   if (ToldPaused(state, job.row.job_id)) return;
   const JobRow::Pause& pause = *job.row.pause;
   const std::string since = FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(pause.since)));
-  AlertRaise alert = Open(state, "job_paused", "warning", job, since);
+  AlertRaise alert = AboutJob(state, kPaused, "warning", job, since);
   alert.summary = job.row.name + " is paused since " + since;
   alert.detail = "Paused by " + pause.by + ": " + pause.reason +
                  ". Nothing of it runs. To go on, with what was missed: tidemark job resume " +
                  ShellWord(job.row.name) + "; without: tidemark job resume " +
                  ShellWord(job.row.name) + " --skip-missed";
-  state.flush.alerts.push_back(std::move(alert));
+  Raise(state, std::move(alert));
 }
 
 bool ToldPaused(const State& state, int64_t job_id) {
-  const std::string prefix = PausedPrefix(job_id);
-  const auto key = state.open_alerts.lower_bound(prefix);
-  return key != state.open_alerts.end() && HasPrefix(*key, prefix);
+  return !OpenOnes(state, JobPrefix(kPaused, job_id)).empty();
 }
 
-void NotPaused(State& state, int64_t job_id) { End(state, PausedPrefix(job_id)); }
+void NotPaused(State& state, int64_t job_id) { Resolve(state, JobPrefix(kPaused, job_id)); }
 
 }  // namespace tidemark::alerts

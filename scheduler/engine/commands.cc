@@ -6,6 +6,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
 #include "scheduler/engine/checks.h"
@@ -391,6 +392,7 @@ void Commands::Delete(const Command& command, JobState& job) {
   update.deleted = true;
   s_.flush.jobs.push_back(std::move(update));
   s_.backfill_part->CancelAll(job, "the job was deleted");
+  alerts::JobGone(s_, job);
   Done(command, {{"message", job.row.name + " is deleted; its history is kept"}});
   s_.job_part->Forget(job.row.job_id);
 }

@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/engine/alerts.h"
 #include "scheduler/engine/command_answers.h"
 #include "scheduler/engine/gaps.h"
 
@@ -193,9 +194,7 @@ void DateOrders::Change(JobState& job, const LedgerEntry& entry, const std::stri
   write.actor = actor;
   write.only_if_unsettled = false;  // what stands there is known
   s_.flush.watermarks.push_back(std::move(write));
-  if (!status.empty() && !entry.run_id.empty()) {
-    s_.flush.resolves.push_back({"run_failed/" + entry.run_id});
-  }
+  if (!status.empty()) alerts::DateSettled(s_, job, entry.date);
   Audit audit;
   audit.actor = actor;
   audit.action = "date_" + action;

@@ -95,6 +95,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.eyes_good_since = now.mono;
   s.shards = std::move(snapshot.shards);
   s.open_alerts = std::move(snapshot.open_alerts);
+  alerts::ClockTrusted(s);  // a term begins with the clock as it is now
   s.next_scan = now.mono + kScanEvery;
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
@@ -207,6 +208,7 @@ void Engine::Tick(Moment now) {
   if (now.mono >= s.next_scan) {
     s.next_scan = now.mono + kScanEvery;
     parts_->gaps.Scan();
+    parts_->sessions.WatchApps();
   }
 }
 

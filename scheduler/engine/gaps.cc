@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/status.h"
@@ -281,17 +282,10 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
   if (!job.opens()) return;
   const CatchUpInput input = InputOf(job, point, result);
   job.late = !input.dates.empty();
+  Settle(job, input);
   const CatchUpPlan plan = PlanCatchUp(input);
   if (!plan.expire.empty()) Expire(job, plan.expire, /*first_launch=*/false);
-  if (plan.held_from.has_value()) {
-    alerts::GapHeld(s_, job, *plan.held_from, input.dates.back().occurrence.biz_date,
-                    input.dates.size());
-  } else if (plan.blocked_by.has_value()) {
-    if (input.dates.size() > 1)
-      alerts::GapBlocked(s_, job, *plan.blocked_by, input.dates.size() - 1);
-  } else {
-    alerts::GapClosed(s_, job);
-  }
+  TellGap(job, input, plan);
   for (const CatchUpPlan::Open& open : plan.open) {
     RunRequest request;
     request.occurrence = open.occurrence;
@@ -301,10 +295,51 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
     request.backfill_id = open.backfill;
     request.rerun_of = open.rerun_of;
     if (open.drill) request.tag = "drill";
+    if (open.trigger == TriggerType::kCatchUp && open.backfill.empty() && !open.drill) {
+      job.caught_up.insert(open.occurrence.biz_date);
+    }
     if (!open.backfill.empty()) s_.backfill_part->Credit(job, request);
     s_.run_part->Open(job, request);
   }
   s_.backfill_part->EndThoseDone(job, input);
+}
+
+void Gaps::TellGap(JobState& job, const CatchUpInput& input, const CatchUpPlan& plan) {
+  if (plan.held_from.has_value()) {
+    alerts::GapHeld(s_, job, *plan.held_from, input.dates.back().occurrence.biz_date,
+                    input.dates.size());
+  } else {
+    alerts::GapNotHeld(s_, job);
+  }
+  if (!plan.held_from.has_value() && plan.blocked_by.has_value() && input.dates.size() > 1) {
+    alerts::GapBlocked(s_, job, *plan.blocked_by, input.dates.size() - 1);
+  } else {
+    alerts::GapNotBlocked(s_, job);
+  }
+}
+
+void Gaps::Settle(JobState& job, const CatchUpInput& input) {
+  std::set<absl::CivilDay> unsettled;
+  bool gap = false;
+  for (const UnsettledDate& date : input.dates) {
+    const absl::CivilDay day = date.occurrence.biz_date;
+    unsettled.insert(day);
+    // What is due just now, or runs in its own time, is no part of the gap.
+    gap = gap || job.caught_up.contains(day) ||
+          (!date.live && date.occurrence.fire_time + kTolerance < s_.now.lo);
+  }
+  alerts::DatesSettled(s_, job, unsettled);
+  if (gap || job.caught_up.empty()) return;
+  const std::vector<absl::CivilDay> dates(job.caught_up.begin(), job.caught_up.end());
+  job.caught_up.clear();
+  AskWhenQuiet(job, dates, [this](JobState* job, const LedgerResult& ledger) {
+    if (job == nullptr || !ledger.status.ok()) return;
+    std::map<absl::CivilDay, std::string> status_of;
+    for (const LedgerEntry& entry : ledger.entries) {
+      if (!entry.status.empty()) status_of[entry.date] = entry.status;
+    }
+    alerts::CaughtUp(s_, *job, status_of);
+  });
 }
 
 void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {

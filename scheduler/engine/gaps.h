@@ -62,6 +62,10 @@ class Gaps {
   // Goes on with what waited for the job's questions and writes to end.
   void GoOn(int64_t job_id);
   void Apply(JobState& job, TriggerPoint point, const LedgerResult& result);
+  // Tells whether the gap is held or blocked.
+  void TellGap(JobState& job, const CatchUpInput& input, const CatchUpPlan& plan);
+  // Tells what is settled by now, and what catch-up did once it has closed the gap.
+  void Settle(JobState& job, const CatchUpInput& input);
   CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result);
   void Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch);
 

@@ -151,27 +151,12 @@ void Jobs::MarkFinished(JobState& job) {
            {{"job", job.row.name}});
   }
   const bool ran_out = finished && CalendarRanOut(schedule, s_.now.lo);
-  if (ran_out == job.told_calendar) return;
-  job.told_calendar = ran_out;
-  const std::string prefix = "calendar_ended/" + std::to_string(job.row.job_id) + "/";
   if (!ran_out) {
-    s_.flush.resolves.push_back({prefix});
-    return;
+    alerts::CalendarGoesOn(s_, job);
+  } else if (!job.told_calendar) {
+    alerts::CalendarEnded(s_, job, *schedule.calendar());
   }
-  const std::string& name = schedule.calendar()->name();
-  AlertRaise alert;
-  alert.alert_id = s_.NewId();
-  alert.dedup_key = prefix + std::to_string(schedule.calendar()->version());
-  alert.kind = "calendar_ended";
-  alert.severity = "critical";
-  alert.ns = job.row.ns;
-  alert.job_name = job.row.name;
-  alert.summary =
-      job.row.name + " is never due again: its calendar " + name + " has no date left for it";
-  alert.detail =
-      "Import the next dates: tidemark calendar import FILE; or apply the job without "
-      "the calendar: tidemark job apply -f FILE";
-  s_.flush.alerts.push_back(std::move(alert));
+  job.told_calendar = ran_out;
 }
 
 void Jobs::FireDue() {
@@ -199,13 +184,12 @@ void Jobs::SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_
 void Jobs::WatchCursor(JobState& job) {
   if (!job.error.empty() || job.timeline.dated() || !job.row.cursor.has_value()) return;
   const bool ahead = *job.row.cursor - s_.now.lo > kCursorHorizon;
-  if (ahead == job.told_cursor) return;
-  job.told_cursor = ahead;
-  if (ahead) {
+  if (!ahead) {
+    alerts::CursorFine(s_, job);
+  } else if (!job.told_cursor) {
     alerts::CursorAhead(s_, job);
-  } else {
-    s_.flush.resolves.push_back({"cursor_ahead/" + std::to_string(job.row.job_id) + "/"});
   }
+  job.told_cursor = ahead;
 }
 
 void Jobs::LaunchFires(JobState& job) {

@@ -270,6 +270,20 @@ struct OperatorAlert {
   std::optional<absl::Time> silenced_until;  // kept back from the channels; open ones only
 };
 
+// A row of watch_state.
+struct OperatorWatch {
+  std::optional<absl::Time> looked_at;
+  std::string look_error;
+  int64_t jobs = 0;
+  int64_t dates = 0;
+  bool pings = false;
+  std::optional<absl::Time> pinged_at;
+  std::string ping_error;
+  std::optional<absl::Time> withheld_since;
+  std::optional<absl::Time> withheld_until;
+  std::string reasons;  // one a line
+};
+
 struct OperatorNode {
   std::string node_id;
   std::string address;
@@ -279,6 +293,7 @@ struct OperatorNode {
   bool fenced = false;
   int shards = 0;
   absl::Time started_at;
+  std::optional<OperatorWatch> watch = std::nullopt;
 };
 
 struct ClusterRows {

@@ -191,6 +191,8 @@ struct AlertRaise {
   std::string run_id;
   std::string summary;
   std::string detail;
+  // Something that happened: told once, over as it is raised. Else it is so until it is resolved.
+  bool event = false;
 };
 
 // The daily check's word on a date, given once: nothing happens if the date has a verdict.

@@ -21,8 +21,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
     NoteLate(stream, report);
     return;
   }
-  run->contact = std::max(run->contact, received);
-  if (run->row.held) HoldNoMore(*run);
+  Heard(*run, received);
   if (run->phase == RunPhase::kClosing) return;  // said before; acknowledged with the commit
   if (const auto* refused = std::get_if<RefusedReport>(&report.event)) {
     OnRefused(*run, *refused);
@@ -35,6 +34,14 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
     if (finished->result.outcome == Outcome::kRefused) return;  // not a way to finish
     EndAttempt(*run, {.sent = true, .ended = true}, finished->result.outcome, finished->result);
   }
+}
+
+void Runs::Heard(LiveRun& run, absl::Duration received) {
+  run.contact = std::max(run.contact, received);
+  if (run.row.held) HoldNoMore(run);
+  if (!run.told_lost) return;
+  run.told_lost = false;
+  SetTimer(run);
 }
 
 void Runs::NoteLate(StreamId stream, const RunReport& report) {
@@ -68,8 +75,7 @@ void Runs::AcknowledgeLate(StreamId stream, const AttemptRef& attempt) {
 }
 
 void Runs::OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received) {
-  run.contact = std::max(run.contact, received);
-  if (run.row.held) HoldNoMore(run);
+  Heard(run, received);
   if (held.started && run.phase == RunPhase::kSent) OnStarted(run);
 }
 
@@ -141,7 +147,10 @@ void Runs::OnStarted(LiveRun& run) {
   run.started_at = s_.now.mono;
   if (run.row.cancel_by.empty()) {  // it was taken back for not starting, and has started
     run.cancel_sent.reset();
+    run.cancel_since.reset();
     run.cancel_cause.clear();
+    run.told_held = false;
+    alerts::AttemptOver(s_, run.row);
   }
   run.row.status = RunStatus::kRunning;
   run.row.attempt_started_at = s_.now.lo;
@@ -190,7 +199,7 @@ void Runs::AcknowledgeOnCommit(const LiveRun& run) {
 // Its executor is heard of again, or its attempt is over: the date is on its way once more.
 void Runs::HoldNoMore(LiveRun& run) {
   run.row.held = false;
-  alerts::HeldNoMore(s_, run.row);
+  alerts::ReapedNoMore(s_, run.row);
   s_.Update(run);
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   if (job == nullptr || !run.row.biz_date.has_value()) return;
@@ -212,6 +221,8 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   AcknowledgeOnCommit(run);
   FreeSlot(run);
   if (outcome == Outcome::kLost) GiveUp(run.row);
+  alerts::AttemptOver(s_, run.row);
+  alerts::ExecutorFreed(s_, run.row);
   if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
     session->runs.erase(run.row.run_id);
   }
@@ -264,7 +275,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
     });
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
-  alerts::RunOver(s_, run.row);
+  alerts::RunOver(s_, run.row, verdict.status);
   if (job != nullptr && IsCascade(run.row)) ContinueCascade(run, *job, verdict.status);
   s_.backfill_part->OnClosing(run.row, verdict.status, verdict.reason);
   if (verdict.status == RunStatus::kFailed) {

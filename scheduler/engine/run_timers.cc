@@ -12,6 +12,8 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kCancelResend = absl::Seconds(5);
+// A deployment that replaces an executor is over by then.
+constexpr absl::Duration kTellLost = absl::Minutes(1);
 
 bool Sent(const LiveRun& run) {
   return run.phase == RunPhase::kSent || run.phase == RunPhase::kRunning;
@@ -32,18 +34,26 @@ absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const
   }
   if (Sent(run)) {
     if (run.cancel_sent.has_value()) consider(*run.cancel_sent + kCancelResend);
+    if (run.cancel_since.has_value() && !run.told_held) consider(*run.cancel_since + kTolerance);
     if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(run.sent_at + timeouts.start);
     if (run.phase == RunPhase::kRunning) {
       if (!run.timed_out) consider(run.started_at + timeouts.run);
       if (!run.told_long) consider(run.started_at + timeouts.long_running);
     }
     const absl::Duration patience = std::max(run.contact, s_.eyes_good_since);
+    if (!run.told_lost) consider(ExecutorHeard(run) + kTellLost);
     if (run.row.on_lost == OnLost::kRetry) consider(patience + timeouts.lost_after);
     if (run.row.on_lost != OnLost::kRetry && !run.row.held) {
       consider(patience + timeouts.reap_after);
     }
   }
   return next;
+}
+
+absl::Duration Runs::ExecutorHeard(const LiveRun& run) const {
+  const absl::Duration heard = std::max(run.contact, s_.eyes_good_since);
+  const ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
+  return session == nullptr ? heard : std::max(heard, session->last_beat);
 }
 
 void Runs::SetTimer(LiveRun& run) {
@@ -107,12 +117,22 @@ void Runs::OnTimer(LiveRun& run) {
     AnswerCancels(run, /*confirmed=*/false);
     SendCancel(run, run.cancel_cause);
   }
+  if (run.cancel_since.has_value() && !run.told_held && now >= *run.cancel_since + kTolerance) {
+    run.told_held = true;
+    alerts::RunHeld(s_, run.row, run.cancel_cause, now - *run.cancel_since);
+  }
   WatchContact(run, *job);
 }
 
 void Runs::WatchContact(LiveRun& run, const JobState& job) {
   // Judgement needs good eyes: after a pause of our own everybody gets the full time again.
   const absl::Duration silent = s_.now.mono - std::max(run.contact, s_.eyes_good_since);
+  const absl::Duration unheard = s_.now.mono - ExecutorHeard(run);
+  if (unheard < kTellLost) run.told_lost = false;
+  if (unheard >= kTellLost && !run.told_lost) {
+    run.told_lost = true;
+    alerts::ExecutorLost(s_, run.row, unheard);
+  }
   AttemptFacts facts;
   facts.sent = true;
   facts.on_lost = run.row.on_lost;
@@ -128,7 +148,7 @@ void Runs::WatchContact(LiveRun& run, const JobState& job) {
   }
   run.row.held = true;
   s_.Update(run);
-  alerts::RunHeld(s_, run.row, s_.now.mono - run.contact);
+  alerts::RunReaped(s_, run.row, s_.now.mono - run.contact);
   if (!run.row.biz_date.has_value()) return;
   WatermarkWrite write;
   write.job_id = run.row.occurrence.job_id;

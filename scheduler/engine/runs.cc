@@ -155,7 +155,10 @@ void Runs::Wait(LiveRun& run, absl::Duration delay) {
   run.not_before = s_.now.mono + delay;
   run.told_waiting = false;
   run.cancel_sent.reset();
+  run.cancel_since.reset();
   run.cancel_cause.clear();
+  run.told_lost = false;
+  run.told_held = false;
   run.timed_out = false;
   run.told_long = false;
   EnterWaiting(run);
@@ -283,6 +286,7 @@ void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& ses
 void Runs::SendCancel(LiveRun& run, const std::string& cause) {
   if (run.cancel_cause.empty()) run.cancel_cause = cause;
   run.cancel_sent = s_.now.mono;
+  if (!run.cancel_since.has_value()) run.cancel_since = s_.now.mono;
   ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
   if (session != nullptr && session->connected) {
     s_.Send(session->stream, CancelOrder{{run.row.run_id, run.row.attempt},

@@ -92,6 +92,10 @@ class Runs {
   void HoldNoMore(LiveRun& run);
   void OnStarted(LiveRun& run);
   void OnProgress(LiveRun& run, const ProgressReport& progress);
+  // The last sign of life of its executor, whether it has the run or not.
+  absl::Duration ExecutorHeard(const LiveRun& run) const;
+  // A sign of life of its executor about the run.
+  void Heard(LiveRun& run, absl::Duration received);
   void NoteLate(StreamId stream, const RunReport& report);
   void AcknowledgeLate(StreamId stream, const AttemptRef& attempt);
 

@@ -2,6 +2,8 @@
 #include "scheduler/engine/sessions.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -206,6 +208,8 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
           {"host", session.hello.host},
           {"registration", std::to_string(session.registration)}});
   alerts::ExecutorIdUnique(s_, session.hello.executor_id);
+  alerts::ExecutorFound(s_, session.hello.executor_id, session.hello.app);
+  s_.app_up[session.hello.app] = s_.now.mono;
   // Results first: only then is anything concluded from the registration.
   for (const RunReport& report : session.hello.results) {
     s_.run_part->OnReport(session.stream, report, s_.now.mono);
@@ -257,6 +261,7 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
   const bool came_free = session.draining && !beat.draining;
   if (beat.draining && !session.draining) WriteState(session, "DRAINING");
   session.draining = beat.draining;
+  alerts::ExecutorFound(s_, session.hello.executor_id, session.hello.app);
   if (session.lost) {
     session.lost = false;
     WriteState(session, beat.draining ? "DRAINING" : "UP");
@@ -308,6 +313,7 @@ void Sessions::OnClosed(StreamId stream) {
 }
 
 void Sessions::Sweep() {
+  CheckIds();
   for (auto& [executor_id, entry] : s_.executors) {
     ExecutorSession* session = entry.current.get();
     if (session == nullptr && entry.waiting && !MayActElsewhere(entry.waiting->hello)) {
@@ -319,6 +325,47 @@ void Sessions::Sweep() {
     session->lost = true;
     WriteState(*session, session->draining ? "GONE" : "LOST");
     s_.Say(LogLine::Level::kWarn, "executor silent", {{"executor", executor_id}});
+  }
+}
+
+// Whoever shared an id before this term has dialled by then, or is gone.
+void Sessions::CheckIds() {
+  if (s_.ids_checked || s_.now.mono - s_.eyes_good_since < 2 * s_.times.lease) return;
+  s_.ids_checked = true;
+  std::set<std::string> shared;
+  for (const auto& [executor_id, entry] : s_.executors) {
+    if (entry.waiting) shared.insert(executor_id + "/" + entry.waiting->hello.incarnation);
+  }
+  alerts::OnlyIdsShared(s_, shared);
+}
+
+void Sessions::WatchApps() {
+  for (const auto& [executor_id, entry] : s_.executors) {
+    const ExecutorSession* session = entry.current.get();
+    if (session != nullptr && Up(*session)) s_.app_up[session->hello.app] = s_.now.mono;
+  }
+  // One that was never seen may be yet to come: of what waits for it the run tells.
+  std::map<std::string, std::vector<const JobState*>> down;
+  for (const auto& [app, seen] : s_.app_up) {
+    if (s_.now.mono - std::max(seen, s_.eyes_good_since) >= kTolerance) down[app] = {};
+  }
+  const auto told = s_.open_alerts.lower_bound("app_down/");
+  const bool any_told = told != s_.open_alerts.end() && told->starts_with("app_down/");
+  if (down.empty() && !any_told) return;  // nearly always: no job has to be looked at
+  std::set<std::string> wanted;
+  for (const auto& [id, job] : s_.jobs) {
+    if (!job.opens()) continue;
+    wanted.insert(job.row.app);
+    const auto it = down.find(job.row.app);
+    if (it != down.end()) it->second.push_back(&job);
+  }
+  alerts::OnlyAppsDown(s_, wanted);
+  for (const auto& [app, jobs] : down) {
+    if (jobs.empty()) {
+      s_.app_up.erase(app);
+    } else {
+      alerts::AppDown(s_, app, jobs, s_.now.mono - s_.app_up[app]);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ class Sessions {
   void OnClosed(StreamId stream);
   // Whether an operator lets the executor have new runs; kept over its restarts.
   void Drain(const std::string& executor_id, bool drained);
+  // Looks for apps whose jobs have no executor any more.
+  void WatchApps();
   // Finds executors that fell silent, and lets those that wait for them act.
   void Sweep();
 
@@ -42,6 +44,7 @@ class Sessions {
   bool Up(const ExecutorSession& session) const;
   bool Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const;
   bool HasSlot(const ExecutorSession& session, const std::string& handler) const;
+  void CheckIds();
   void WriteState(const ExecutorSession& session, const std::string& state);
   ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);

@@ -68,6 +68,7 @@ struct JobState {
   std::optional<absl::Time> check_at;  // what the check queue waits for
   bool checking = false;               // its dates are being looked up
   bool check_all = true;               // all of its dates are to be looked at, once
+  std::set<absl::CivilDay> caught_up;  // opened by catch-up since the gap was last closed
 
   bool dated() const { return error.empty() && timeline.dated(); }
   bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
@@ -91,9 +92,12 @@ struct LiveRun {
   absl::Duration started_at;
   absl::Duration contact;  // last sign of life of this attempt
   std::optional<absl::Duration> cancel_sent;
-  std::string cancel_cause;  // why the scheduler cancels it; "": it does not
-  bool timed_out = false;    // … for its run timeout
+  std::optional<absl::Duration> cancel_since;  // first of the cancels of this attempt
+  std::string cancel_cause;                    // why the scheduler cancels it; "": it does not
+  bool timed_out = false;                      // … for its run timeout
   bool told_long = false;
+  bool told_lost = false;  // its executor, since it was last heard of
+  bool told_held = false;
   bool told_waiting = false;
   bool progress_dirty = false;
   std::map<std::string, absl::Duration> avoid;  // executors that refused it, until when
@@ -184,6 +188,8 @@ struct State {
   absl::Duration next_scan;
   absl::Duration next_sweep;
   absl::Duration next_progress;
+  std::map<std::string, absl::Duration> app_up;  // when an executor of the app was last seen up
+  bool ids_checked = false;  // what earlier terms told of shared ids was looked at
   size_t scan_cursor = 0;
   uint64_t uses = 0;
 

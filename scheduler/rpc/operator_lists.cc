@@ -1,6 +1,7 @@
 #include "scheduler/rpc/operator_lists.h"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -150,6 +151,24 @@ void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows&
   if (row->finished_at.has_value()) *out->mutable_finished_at() = ToProto(*row->finished_at);
   if (row->result_rows.has_value()) out->set_result_rows(*row->result_rows);
   out->set_result_digest(row->result_digest);
+}
+
+void WatchToProto(const OperatorWatch& watch, v1::NodeWatch* out) {
+  if (watch.looked_at.has_value()) *out->mutable_looked_at() = ToProto(*watch.looked_at);
+  out->set_look_error(watch.look_error);
+  out->set_jobs(static_cast<uint64_t>(watch.jobs));
+  out->set_dates(static_cast<uint64_t>(watch.dates));
+  out->set_pings(watch.pings);
+  if (watch.pinged_at.has_value()) *out->mutable_pinged_at() = ToProto(*watch.pinged_at);
+  out->set_ping_error(watch.ping_error);
+  if (watch.withheld_since.has_value()) {
+    *out->mutable_withheld_since() = ToProto(*watch.withheld_since);
+  }
+  if (watch.withheld_until.has_value()) {
+    *out->mutable_withheld_until() = ToProto(*watch.withheld_until);
+  }
+  std::istringstream lines(watch.reasons);
+  for (std::string line; std::getline(lines, line);) out->add_reasons(line);
 }
 
 }  // namespace
@@ -310,6 +329,7 @@ absl::Status OperatorLists::Cluster(const v1::ClusterStatusRequest&,
     out->set_fenced(node.fenced);
     out->set_shards(node.shards);
     *out->mutable_started_at() = ToProto(node.started_at);
+    if (node.watch.has_value()) WatchToProto(*node.watch, out->mutable_watch());
   }
   response->set_shards(cluster.shards);
   response->set_unowned_shards(cluster.unowned_shards);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "scheduler/store/alert_raise.h"
 #include "scheduler/store/alert_rows.h"
 #include "scheduler/store/array.h"
 #include "scheduler/store/batch.h"
@@ -173,10 +174,8 @@ absl::Status Choose(SqlTransaction& tx, const ClaimRequest& request, ClaimedMess
 }
 
 absl::Status RaiseOne(SqlTransaction& tx, const AlertRaise& a) {
-  Batch batch(10);
-  batch.Add(Exact(a.alert_id)).Add(Exact(a.dedup_key)).Add(Word(a.kind)).Add(Exact(a.severity));
-  batch.Add(Exact(a.ns)).Add(Exact(a.job_name)).Put(a.biz_date).Add(NullIfEmpty(a.run_id));
-  batch.Add(Message4k(a.summary)).Add(Body(a.detail));
+  Batch batch(kAlertRaiseWidth);
+  AddAlert(batch, a);
   return tx.Run(sql::kRaiseAlerts, std::move(batch).Take()).status();
 }
 

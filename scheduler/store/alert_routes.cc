@@ -10,7 +10,9 @@ namespace {
 const std::string kUnrouted =
     "SELECT " + kAlertFactColumns +
     " FROM alert a WHERE a.routed_at IS NULL AND (a.silenced_until IS NULL "
-    "OR a.silenced_until <= tidemark_now() OR a.resolved_at IS NOT NULL) "
+    "OR a.silenced_until <= tidemark_now() "
+    // What ended while it was kept back is told to nobody; an event waits for the silence's end.
+    "OR (a.resolved_at IS NOT NULL AND NOT a.event)) "
     "ORDER BY a.raised_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED";
 
 // A reminder repeats what was delivered; what is still on its way needs none.

@@ -12,8 +12,8 @@ namespace tidemark {
 // The columns of an AlertFact, of `alert a`.
 inline const std::string kAlertFactColumns =
     "a.alert_id, a.episode, a.kind, a.severity, a.namespace, a.job_name, a.biz_date, a.run_id, "
-    "a.summary, a.detail, a.dedup_key, a.raised_at, a.resolved_at";
-inline constexpr int kAlertFactWidth = 13;
+    "a.summary, a.detail, a.dedup_key, a.raised_at, a.resolved_at, a.event";
+inline constexpr int kAlertFactWidth = 14;
 
 inline AlertFact ReadAlertFact(const SqlRows& rows, int i) {
   AlertFact fact;
@@ -30,6 +30,8 @@ inline AlertFact ReadAlertFact(const SqlRows& rows, int i) {
   fact.dedup_key = rows.Text(i, 10);
   fact.raised_at = rows.Time(i, 11);
   fact.resolved_at = rows.OptTime(i, 12);
+  fact.event = rows.Bool(i, 13);
+  if (fact.event) fact.resolved_at.reset();
   return fact;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/status.h"
+#include "scheduler/store/alert_raise.h"
 #include "scheduler/store/array.h"
 #include "scheduler/store/batch.h"
 #include "scheduler/store/statements.h"
@@ -37,12 +38,9 @@ absl::Status WriteAlerts(SqlTransaction& transaction, const std::vector<AlertRai
                          const Flush& flush, const std::set<std::string>& silenced) {
   const auto key = [](const AlertRaise& a) { return a.dedup_key; };
   for (const auto& alerts : UniqueBatches(raised, key)) {
-    Batch batch(10);
+    Batch batch(kAlertRaiseWidth);
     for (const AlertRaise* a : alerts) {
-      if (silenced.count(a->job_name) > 0) continue;
-      batch.Add(Exact(a->alert_id)).Add(Exact(a->dedup_key)).Add(Word(a->kind));
-      batch.Add(Exact(a->severity)).Add(Exact(a->ns)).Add(Exact(a->job_name)).Put(a->biz_date);
-      batch.Add(NullIfEmpty(a->run_id)).Add(Message4k(a->summary)).Add(Body(a->detail));
+      if (silenced.count(a->job_name) == 0) AddAlert(batch, *a);
     }
     TM_RETURN_IF_ERROR(transaction.Run(sql::kRaiseAlerts, std::move(batch).Take()).status());
   }

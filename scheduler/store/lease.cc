@@ -4,6 +4,7 @@
 
 #include "common/status.h"
 #include "common/text.h"
+#include "scheduler/store/alert_raise.h"
 #include "scheduler/store/array.h"
 #include "scheduler/store/batch.h"
 #include "scheduler/store/statements.h"
@@ -64,13 +65,17 @@ absl::Status CheckShards(Connection& connection, const Owner& owner) {
     if (missing == 0) {
       return transaction.Run(sql::kResolveAlerts, {ToArray({std::string(kKey)})}).status();
     }
-    Batch alert(10);
-    alert.Add(owner.incarnation).Add(kKey).Add("shards_missing").Add("critical").Add("default");
-    alert.Add("").Add(std::nullopt).Add(std::nullopt);
-    alert.Add("Nothing is scheduled: " + std::to_string(missing) +
-              " rows of the table shard are missing");
-    alert.Add(kMendShards);
-    return transaction.Run(sql::kRaiseAlerts, std::move(alert).Take()).status();
+    AlertRaise alert;
+    alert.alert_id = owner.incarnation;
+    alert.dedup_key = kKey;
+    alert.kind = "shards_missing";
+    alert.severity = "critical";
+    alert.summary =
+        "Nothing is scheduled: " + std::to_string(missing) + " rows of the table shard are missing";
+    alert.detail = kMendShards;
+    Batch batch(kAlertRaiseWidth);
+    AddAlert(batch, alert);
+    return transaction.Run(sql::kRaiseAlerts, std::move(batch).Take()).status();
   }));
   if (missing == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(

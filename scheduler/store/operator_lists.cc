@@ -39,8 +39,11 @@ constexpr std::string_view kNodes =
     "SELECT n.node_id, n.address, n.incarnation, n.version, n.lease_until, "
     "coalesce(f.fenced, true), "
     "(SELECT count(*) FROM shard s WHERE s.node_id = n.node_id AND s.incarnation = n.incarnation), "
-    "n.started_at FROM scheduler_node n "
+    "n.started_at, w.node_id IS NOT NULL, w.looked_at, w.look_error, w.jobs, w.dates, w.pings, "
+    "w.pinged_at, w.ping_error, w.withheld_since, w.withheld_until, w.reasons "
+    "FROM scheduler_node n "
     "LEFT JOIN node_fence f ON f.node_id = n.node_id AND f.incarnation = n.incarnation "
+    "LEFT JOIN watch_state w ON w.node_id = n.node_id "
     "ORDER BY n.node_id";
 
 constexpr std::string_view kCounts =
@@ -54,6 +57,21 @@ constexpr std::string_view kCounts =
     "(SELECT count(*) FROM active_run), "
     "(SELECT count(*) FROM alert WHERE resolved_at IS NULL), "
     "(SELECT max(version)::text FROM schema_migration)";
+
+OperatorWatch ReadWatch(const SqlRows& rows, int i, int c) {
+  OperatorWatch watch;
+  watch.looked_at = rows.OptTime(i, c);
+  watch.look_error = rows.Text(i, c + 1);
+  watch.jobs = rows.Int(i, c + 2);
+  watch.dates = rows.Int(i, c + 3);
+  watch.pings = rows.Bool(i, c + 4);
+  watch.pinged_at = rows.OptTime(i, c + 5);
+  watch.ping_error = rows.Text(i, c + 6);
+  watch.withheld_since = rows.OptTime(i, c + 7);
+  watch.withheld_until = rows.OptTime(i, c + 8);
+  watch.reasons = rows.Text(i, c + 9);
+  return watch;
+}
 
 OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
   OperatorExecutor e;
@@ -156,6 +174,7 @@ absl::StatusOr<ClusterRows> OperatorStore::Cluster() {
           cluster.nodes.push_back({nodes.Text(i, 0), nodes.Text(i, 1), nodes.Text(i, 2),
                                    nodes.Text(i, 3), nodes.Time(i, 4), nodes.Bool(i, 5),
                                    static_cast<int>(nodes.Int(i, 6)), nodes.Time(i, 7)});
+          if (nodes.Bool(i, 8)) cluster.nodes.back().watch = ReadWatch(nodes, i, 9);
         }
         TM_ASSIGN_OR_RETURN(const SqlRows counts, tx.Run(kCounts));
         cluster.shards = static_cast<int>(counts.Int(0, 0));

@@ -349,23 +349,27 @@ WHERE e.executor_id = i.executor_id
   AND (e.registration = i.registration OR i.drained IS NOT NULL))sql";
 
 // The key includes the run or episode, so a second raising of an open alert is the same one. What
-// was resolved and comes again is told again.
+// was resolved and comes again is told again. An event is over as it is raised: it has no end to be
+// told, and is told once, ever.
 const std::string_view kRaiseAlerts = R"sql(
+WITH t AS MATERIALIZED (SELECT tidemark_now() AS now)
 INSERT INTO alert AS a (alert_id, dedup_key, kind, severity, namespace, job_name, biz_date, run_id,
-                        summary, detail, raised_at)
+                        summary, detail, raised_at, event, resolved_at, end_routed_at)
 SELECT i.alert_id, i.dedup_key, i.kind, i.severity, i.namespace, i.job_name, i.biz_date, i.run_id,
-       i.summary, i.detail, tidemark_now()
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::date[],
-            $8::uuid[], $9::text[], $10::text[])
-  AS i (alert_id, dedup_key, kind, severity, namespace, job_name, biz_date, run_id, summary, detail)
+       i.summary, i.detail, t.now, i.event, CASE WHEN i.event THEN t.now END,
+       CASE WHEN i.event THEN t.now END
+FROM t, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::date[],
+               $8::uuid[], $9::text[], $10::text[], $11::boolean[])
+  AS i (alert_id, dedup_key, kind, severity, namespace, job_name, biz_date, run_id, summary, detail,
+        event)
 ORDER BY i.dedup_key
 ON CONFLICT (dedup_key) DO UPDATE
-  SET severity = EXCLUDED.severity, run_id = EXCLUDED.run_id, summary = EXCLUDED.summary,
+  SET severity = EXCLUDED.severity, event = false, run_id = EXCLUDED.run_id, summary = EXCLUDED.summary,
       detail = EXCLUDED.detail, raised_at = EXCLUDED.raised_at, resolved_at = NULL,
       logged_at = NULL, delivered_at = NULL, episode = a.episode + 1, routed_at = NULL,
       end_routed_at = NULL, silenced_until = NULL, silenced_by = NULL, remind_at = NULL,
       reminders = 0, acked_at = NULL, acked_by = '', ack_note = ''
-  WHERE a.resolved_at IS NOT NULL)sql";
+  WHERE a.resolved_at IS NOT NULL AND NOT EXCLUDED.event)sql";
 
 const std::string_view kResolveAlerts = R"sql(
 UPDATE alert a SET resolved_at = tidemark_now()

@@ -87,11 +87,12 @@ class AlertDeliveryTest : public ::testing::Test {
 
   // As the engine's flush does it.
   void Raise(const std::string& summary, const std::string& severity = "critical",
-             const std::string& job = "recon") {
-    database_.Sql(std::string(sql::kRaiseAlerts),
-                  {"{" + NewUuid(clock_.WallNow(), random_) + "}", "{\"" + summary + "\"}",
-                   "{run_failed}", "{" + severity + "}", "{default}", "{" + job + "}",
-                   "{2026-11-27}", "{NULL}", "{\"" + summary + "\"}", "{detail}"});
+             const std::string& job = "recon", bool event = false) {
+    database_.Sql(
+        std::string(sql::kRaiseAlerts),
+        {"{" + NewUuid(clock_.WallNow(), random_) + "}", "{\"" + summary + "\"}", "{run_failed}",
+         "{" + severity + "}", "{default}", "{" + job + "}", "{2026-11-27}", "{NULL}",
+         "{\"" + summary + "\"}", "{detail}", event ? "{t}" : "{f}"});
   }
   void Resolve(const std::string& summary) {
     database_.Sql(std::string(sql::kResolveAlerts), {"{\"" + summary + "\"}"});
@@ -362,6 +363,29 @@ TEST_F(AlertDeliveryTest, WhatEndsWhileItIsTakenBackIsToldOnlyWhereItBegan) {
   WorkFor(absl::Hours(3));
   EXPECT_THAT(ops().messages, ElementsAre("raised known", "resolved known"));
   EXPECT_THAT(inboxes_["mail"].messages, IsEmpty());
+}
+
+TEST_F(AlertDeliveryTest, AnEventIsToldOnceAndHasNoEnd) {
+  Raise("closed", "info", "recon", /*event=*/true);
+  Work();
+  EXPECT_THAT(ops().messages, ElementsAre("raised closed"));
+  Raise("closed", "info", "recon", /*event=*/true);
+  WorkFor(absl::Hours(30));
+  EXPECT_THAT(ops().messages, ElementsAre("raised closed"));
+}
+
+TEST_F(AlertDeliveryTest, AnEventInASilenceIsToldAtItsEnd) {
+  AlertSilence silence;
+  silence.silence_id = NewUuid(clock_.WallNow(), random_);
+  silence.job = "recon";
+  silence.reason = "night";
+  silence.actor = "ann";
+  ASSERT_TRUE(desk_.AddSilence(silence, absl::Hours(2)).ok());
+  Raise("closed", "info", "recon", /*event=*/true);
+  WorkFor(absl::Minutes(110));
+  EXPECT_THAT(ops().messages, IsEmpty());
+  WorkFor(absl::Minutes(20));
+  EXPECT_THAT(ops().messages, ElementsAre("raised closed"));
 }
 
 TEST_F(AlertDeliveryTest, ASilenceThatIsDeletedLetsGoAtOnce) {

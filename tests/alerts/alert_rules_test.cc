@@ -92,6 +92,19 @@ TEST(AlertRulesTest, WhatEndedInASilenceOrLongAgoIsToldToNobody) {
               ElementsAre("ops", "mail"));
 }
 
+TEST(AlertRulesTest, AnEventInASilenceIsToldAtItsEnd) {
+  AlertSilence silence;
+  silence.job = "recon";
+  silence.until = kNow + absl::Hours(2);
+  AlertFact fact = FailedRecon();
+  fact.event = true;
+  EXPECT_EQ(JudgeAlert(TwoChannels(), fact, {silence}, kNow).silenced_until, silence.until);
+  EXPECT_THAT(JudgeAlert(TwoChannels(), fact, {}, silence.until).channels,
+              ElementsAre("ops", "mail"));
+  EXPECT_THAT(JudgeAlert(TwoChannels(), fact, {}, kNow + absl::Hours(25)).channels, IsEmpty())
+      << "old news";
+}
+
 TEST(AlertRulesTest, AWindowOverMidnightEndsInTheMorningOfItsZone) {
   SilenceWindow window;
   window.from = 22 * 60;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "common/text.h"
+#include "scheduler/alerts/alert_words.h"
 #include "scheduler/core/time/zone.h"
+#include "scheduler/engine/alert_kinds.h"
 #include "tests/alerts/facts.h"
 
 namespace tidemark {
@@ -78,6 +80,25 @@ TEST(AlertTextTest, NamesCannotForgeLinesOrTurnText) {
     EXPECT_EQ(all.find('\x1b'), std::string::npos);
     EXPECT_THAT(all, Not(HasSubstr("\u202E")));
   }
+}
+
+TEST(AlertTextTest, EveryKindHasItsWords) {
+  for (const AlertKind& kind : kAlertKinds) {
+    const AlertWords* words = FindAlertWords(kind.name);
+    ASSERT_NE(words, nullptr) << kind.name;
+    EXPECT_FALSE(words->en.empty()) << kind.name;
+    EXPECT_FALSE(words->zh.empty()) << kind.name;
+    EXPECT_FALSE(words->zh_next.empty()) << kind.name;
+  }
+}
+
+TEST(AlertTextTest, AnEventNeedsNoAcknowledgement) {
+  AlertFact fact = FailedRecon();
+  EXPECT_THAT(JoinText(WriteAlertText(MessageOf(fact), {}), 10000),
+              HasSubstr("tidemark alert ack"));
+  fact.event = true;
+  EXPECT_THAT(JoinText(WriteAlertText(MessageOf(fact), {}), 10000),
+              Not(HasSubstr("tidemark alert ack")));
 }
 
 }  // namespace

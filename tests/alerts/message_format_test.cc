@@ -146,6 +146,10 @@ TEST(MessageFormatTest, AlertmanagerSeesOneAlertBeginAndEnd) {
   EXPECT_EQ(Member(raised, "startsAt").string_value(), "2026-11-28T01:00:00Z");
   EXPECT_EQ(Member(raised, "endsAt").string_value(), "2027-11-29T01:00:00Z");
   EXPECT_EQ(Member(ended, "endsAt").string_value(), "2026-11-28T02:00:00Z");
+  fact = FailedRecon();
+  fact.event = true;
+  const auto event = Parse(AlertmanagerBody(MessageOf(fact), {})).list_value().values(0);
+  EXPECT_EQ(Member(event, "endsAt").string_value(), "2026-11-29T01:00:00Z") << "a day";
 }
 
 TEST(MessageFormatTest, ChatsGetPlainTextThatCannotMentionAnybody) {

@@ -77,7 +77,7 @@ TEST_P(HeldForLongTest, NothingReopensWhatMayStillBeRunning) {
   run.world().Pause(run.executor());
   ASSERT_TRUE(WaitFor([&] { return run.world().Sql("SELECT held FROM active_run") == "t"; }));
   EXPECT_EQ(run.world().StatusOf("job", run.dates()[0]), "FAILED");
-  EXPECT_EQ(run.world().Sql("SELECT count(*) FROM alert WHERE kind = 'run_held'"), "1");
+  EXPECT_EQ(run.world().Sql("SELECT count(*) FROM alert WHERE kind = 'run_reaped'"), "1");
   run.Release();
   run.world().Continue(run.executor());
   ASSERT_TRUE(run.world().AllDone("job", run.dates()));

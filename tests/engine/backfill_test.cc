@@ -77,7 +77,7 @@ TEST(BackfillEngineTest, RunsDoneDatesAgainOldestFirstAndEnds) {
   EXPECT_EQ(done.result.at("dates"), "4");
   EXPECT_THAT(h.Again(), ElementsAre("2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"));
   EXPECT_EQ(h.State(), "DONE");
-  EXPECT_TRUE(h.HasAlert("backfill_finished"));
+  EXPECT_TRUE(h.Told("backfill_finished") > 0);
   const auto& run = h.store.history.back().run;
   EXPECT_EQ(run.trigger, TriggerType::kBackfill);
   EXPECT_EQ(run.backfill_id, "b1");

@@ -116,9 +116,9 @@ TEST(DrainTest, AReleasedRunIsOnItsWayAgainInTheLedger) {
   h.Disconnect(e1);
   h.Advance(absl::Hours(3));
   ASSERT_EQ(h.StatusOf(job, "2026-11-28"), "FAILED");
-  ASSERT_TRUE(h.HasAlert("run_held"));
+  ASSERT_TRUE(h.HasAlert("run_reaped"));
   h.Command(job, "release", {{"run_id", e1.triggers[0].attempt.run_id}, {"reason", "dead"}});
-  EXPECT_FALSE(h.HasAlert("run_held"));
+  EXPECT_FALSE(h.HasAlert("run_reaped"));
   EXPECT_EQ(h.StatusOf(job, "2026-11-28"), "RUNNING");
   EXPECT_EQ(h.store.attempts.at(0).message, "released by tester: dead");
   // It lives all the same: it is told to stop, and its word counts no more.
@@ -139,11 +139,11 @@ TEST(DrainTest, AHeldRunThatFailsAfterAllIsFailed) {
   h.Begin(e1, e1.triggers.at(0));
   h.Disconnect(e1);
   h.Advance(absl::Hours(3));
-  ASSERT_TRUE(h.HasAlert("run_held"));
+  ASSERT_TRUE(h.HasAlert("run_reaped"));
   h.Finish(e1, e1.triggers[0], Outcome::kFailedRetryable, "no");  // kept until it can be said
   h.Connect(e1);
   EXPECT_EQ(h.StatusOf(job, "2026-11-28"), "FAILED");
-  EXPECT_FALSE(h.HasAlert("run_held"));
+  EXPECT_FALSE(h.HasAlert("run_reaped"));
   EXPECT_TRUE(h.HasAlert("run_failed"));
 }
 

@@ -364,4 +364,10 @@ bool EngineHarness::HasAlert(const std::string& kind) const {
   return false;
 }
 
+int EngineHarness::Told(const std::string& kind) const {
+  int told = 0;
+  for (const AlertRaise& alert : store.all_alerts) told += alert.kind == kind ? 1 : 0;
+  return told;
+}
+
 }  // namespace tidemark

@@ -61,6 +61,8 @@ struct MemoryStore {
   std::map<std::string, int64_t> incarnations;                       // id/incarnation
   std::map<std::string, AlertRaise> alerts;                          // open ones, by key
   std::vector<AlertRaise> all_alerts;
+  std::set<std::string> told;      // keys of events
+  std::vector<std::string> ended;  // keys, each time that one was resolved
   std::vector<Audit> audits;
   // What waits for what: by the upstream's name, (job_id, offset); and orders that flushes made.
   std::multimap<std::string, std::pair<int64_t, int>> after;
@@ -169,6 +171,7 @@ class EngineHarness {
   std::string StatusOf(int64_t job_id, std::string_view date) const;  // "" no row
   std::vector<std::string> DatesRun(int64_t job_id) const;            // of history, in order
   bool HasAlert(const std::string& kind) const;                       // open
+  int Told(const std::string& kind) const;                            // how often, ever
   Moment now() const { return now_; }
   const JobSpec& SpecOf(const std::string& text) const { return specs_.at(text); }
 

@@ -25,11 +25,6 @@ struct Locked : public EngineHarness {
     Start("e1");
     Start("e2");
   }
-  size_t Told() const {
-    return static_cast<size_t>(
-        std::count_if(store.all_alerts.begin(), store.all_alerts.end(),
-                      [](const AlertRaise& alert) { return alert.kind == "lock_refused"; }));
-  }
   const TriggerOrder& Last() {
     const Executor& e1 = executors.at("e1");
     const Executor& e2 = executors.at("e2");
@@ -70,11 +65,11 @@ TEST(LockRefusedTest, K1ItIsTriedAgainWithBackOffAndConsumesNoAttempt) {
 TEST(LockRefusedTest, K1IsToldOnceAnEpisodeAndResolved) {
   Locked h;
   h.Advance(absl::Minutes(5) - absl::Seconds(1));
-  EXPECT_EQ(h.Told(), 0U);
+  EXPECT_EQ(h.Told("lock_refused"), 0);
   h.Advance(absl::Minutes(2));
   EXPECT_TRUE(h.HasAlert("lock_refused"));
   h.Advance(absl::Hours(1));
-  EXPECT_EQ(h.Told(), 1U);
+  EXPECT_EQ(h.Told("lock_refused"), 1);
   EXPECT_FALSE(h.HasAlert("no_executor")) << "there are executors";
   h.taken = false;
   h.Advance(absl::Minutes(1));
@@ -85,9 +80,9 @@ TEST(LockRefusedTest, K1IsToldOnceAnEpisodeAndResolved) {
       h.executors.at("e1").held.empty() ? h.executors.at("e2") : h.executors.at("e1");
   h.Finish(holder, h.Last(), Outcome::kFailedRetryable);
   h.Advance(absl::Minutes(4));
-  EXPECT_EQ(h.Told(), 1U);
+  EXPECT_EQ(h.Told("lock_refused"), 1);
   h.Advance(absl::Minutes(3));
-  EXPECT_EQ(h.Told(), 2U);
+  EXPECT_EQ(h.Told("lock_refused"), 2);
 }
 
 TEST(LockRefusedTest, K1ARestartKeepsTheBackOffAndResolvesWhatWasTold) {

@@ -69,7 +69,9 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   for (const AlertRaise& alert : flush.alerts) Raise(alert);
   for (const AlertResolve& resolve : flush.resolves) {
     std::erase_if(alerts, [&](const auto& entry) {
-      return entry.first.compare(0, resolve.prefix.size(), resolve.prefix) == 0;
+      const bool over = entry.first.compare(0, resolve.prefix.size(), resolve.prefix) == 0;
+      if (over) ended.push_back(entry.first);
+      return over;
     });
   }
   for (const Audit& audit : flush.audits) audits.push_back(audit);
@@ -90,7 +92,9 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
 }
 
 void MemoryStore::Raise(const AlertRaise& alert) {
-  if (alerts.try_emplace(alert.dedup_key, alert).second) all_alerts.push_back(alert);
+  const bool fresh = alert.event ? told.insert(alert.dedup_key).second
+                                 : alerts.try_emplace(alert.dedup_key, alert).second;
+  if (fresh) all_alerts.push_back(alert);
 }
 
 void MemoryStore::Close(const RunClose& close, FlushResult& result) {

@@ -43,7 +43,7 @@ TEST(OrderTest, AFailedRerunKeepsDone) {
   h.outcome = Outcome::kFailedPermanent;
   h.Command(h.job, "rerun", {{"biz_date", "2026-11-28"}, {"run_id", "r"}, {"force", "true"}});
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "DONE");
-  EXPECT_TRUE(h.HasAlert("run_failed"));
+  EXPECT_EQ(h.Told("run_failed"), 1);
 }
 
 TEST(OrderTest, ASecondTriggerOfALiveDateIsRefusedAndNamesTheRun) {

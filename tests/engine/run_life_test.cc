@@ -145,7 +145,7 @@ TEST(RunLifeTest, E04LateSuccessOfALostAttemptChangesNothing) {
   h.Finish(e1, first, Outcome::kSucceeded);
   EXPECT_EQ(e1.acknowledged.size(), 1U) << "acknowledged, so that it leaves the spool";
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "RUNNING");
-  EXPECT_TRUE(h.HasAlert("late_success"));
+  EXPECT_EQ(h.Told("late_success"), 1);
   h.Finish(e2, e2.triggers[0], Outcome::kFailedPermanent);
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
 }
@@ -160,7 +160,7 @@ TEST(RunLifeTest, WhatCannotBeStoppedIsHeldNotRunAgain) {
   Executor& e2 = h.Start("e2");
   h.Advance(absl::Hours(5));
   EXPECT_TRUE(e2.triggers.empty());
-  EXPECT_TRUE(h.HasAlert("run_held"));
+  EXPECT_TRUE(h.HasAlert("run_reaped"));
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
   EXPECT_TRUE(h.store.active.begin()->second.held);
   h.Connect(e1);  // it was alive all the time
@@ -353,7 +353,7 @@ TEST(RunLifeTest, LateSuccessAfterTheRunFailedIsTold) {
   h.Connect(e1);
   h.Finish(e1, first, Outcome::kSucceeded);
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
-  EXPECT_TRUE(h.HasAlert("late_success"));
+  EXPECT_EQ(h.Told("late_success"), 1);
 }
 
 TEST(RunLifeTest, ARunThatMayStillBeRunningIsReleasedByAnOperatorOnly) {

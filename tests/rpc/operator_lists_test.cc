@@ -218,6 +218,19 @@ TEST_F(OperatorListsTest, ClusterSaysWhatIsOwned) {
   ASSERT_EQ(owned.nodes_size(), 1);
   EXPECT_EQ(owned.nodes(0).shards(), 128u);
   EXPECT_FALSE(owned.nodes(0).fenced());
+  EXPECT_FALSE(owned.nodes(0).has_watch()) << "it has neither looked nor pinged";
+  bench_.db().Sql(
+      "INSERT INTO watch_state (node_id, looked_at, jobs, dates, pings, withheld_since, reasons) "
+      "VALUES ('n1', tidemark_now(), 2, 6, true, tidemark_now(), E'first\\nsecond')");
+  ASSERT_TRUE(bench_.Call(&Stub::ClusterStatus, v1::ClusterStatusRequest(), &owned).ok());
+  const v1::NodeWatch& watch = owned.nodes(0).watch();
+  EXPECT_TRUE(watch.has_looked_at());
+  EXPECT_EQ(watch.dates(), 6u);
+  EXPECT_TRUE(watch.pings());
+  EXPECT_FALSE(watch.has_pinged_at());
+  EXPECT_TRUE(watch.has_withheld_since());
+  EXPECT_FALSE(watch.has_withheld_until());
+  EXPECT_THAT(watch.reasons(), ElementsAre("first", "second"));
 }
 
 // A database whose connections are cut between two requests costs nobody an error; one that is

@@ -196,6 +196,8 @@ CREATE TABLE tidemark.alert (
     acked_at timestamp with time zone,
     acked_by text DEFAULT ''::text NOT NULL,
     ack_note text DEFAULT ''::text NOT NULL,
+    event boolean DEFAULT false NOT NULL,
+    CONSTRAINT alert_check CHECK (((NOT event) OR (resolved_at IS NOT NULL))),
     CONSTRAINT alert_episode_check CHECK ((episode > 0)),
     CONSTRAINT alert_severity_check CHECK (((severity)::text = ANY ((ARRAY['info'::character varying, 'warning'::character varying, 'critical'::character varying])::text[])))
 );
@@ -750,6 +752,20 @@ CREATE TABLE tidemark.skipped_range (
     CONSTRAINT skipped_range_fires_check CHECK ((fires > 0))
 );
 
+CREATE TABLE tidemark.watch_state (
+    node_id character varying(64) NOT NULL,
+    looked_at timestamp with time zone,
+    look_error text DEFAULT ''::text NOT NULL,
+    jobs bigint DEFAULT 0 NOT NULL,
+    dates bigint DEFAULT 0 NOT NULL,
+    pings boolean DEFAULT false NOT NULL,
+    pinged_at timestamp with time zone,
+    ping_error text DEFAULT ''::text NOT NULL,
+    withheld_since timestamp with time zone,
+    withheld_until timestamp with time zone,
+    reasons text DEFAULT ''::text NOT NULL
+);
+
 CREATE TABLE tidemark.watermark_undone (
     job_id bigint NOT NULL,
     biz_date date NOT NULL,
@@ -871,6 +887,9 @@ ALTER TABLE ONLY tidemark.shard
 
 ALTER TABLE ONLY tidemark.skipped_range
     ADD CONSTRAINT skipped_range_pkey PRIMARY KEY (job_id, from_fire);
+
+ALTER TABLE ONLY tidemark.watch_state
+    ADD CONSTRAINT watch_state_pkey PRIMARY KEY (node_id);
 
 CREATE UNIQUE INDEX active_run_id ON tidemark.active_run USING btree (run_id);
 
