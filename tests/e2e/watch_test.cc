@@ -57,7 +57,9 @@ TEST_F(WatchTest, AMissingVerdictWithholdsThePingAndItGoesOnByItself) {
       "state, checked_at) SELECT job_id, job_name, 'default', biz_date, finished_at, 'ON_TIME', "
       "'DONE', finished_at FROM job_watermark ON CONFLICT DO NOTHING";
   world_.Sql(verdicts);
-  world_.Sql("UPDATE job SET check_from = tidemark_now() - interval '30 days'");
+  world_.Sql(
+      "UPDATE job SET check_from = tidemark_now() - interval '30 days', "
+      "created_at = tidemark_now() - interval '30 days'");
   ASSERT_TRUE(WaitFor([&] { return world_.Sql("SELECT dates > 0 FROM watch_state") == "t"; }))
       << "it looked at them";
   ASSERT_TRUE(PingsGoOn());

@@ -35,7 +35,7 @@ void AddMatches(const std::string& text, const std::regex& pattern, std::set<std
 }
 
 TEST(AlertKindsTest, AreThoseThatTheSourcesRaise) {
-  const std::regex about(R"re(About\w*\(\s*\w+,(?:\s*\w+,)?\s*"([a-z_]+)")re");
+  const std::regex about(R"re((?:About\w*|Open)\(\s*\w+,(?:\s*\w+,)?\s*"([a-z_]+)")re");
   const std::regex field(R"re(\.kind = "([a-z_]+)")re");
   std::set<std::string> raised;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / "scheduler")) {
