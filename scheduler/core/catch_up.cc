@@ -8,7 +8,7 @@ namespace {
 
 bool MayReopen(const UnsettledDate& date, TriggerPoint point) {
   // A person stopped it, or it may still be running: only a person's word opens it again.
-  if (date.reason == "cancelled" || date.reason == "held") return false;
+  if (date.reason == "cancelled" || date.reason == "held" || date.just_failed) return false;
   if (point == TriggerPoint::kFire) return true;
   return point == TriggerPoint::kNewIncarnation && date.reopened_today < kReopeningsPerDay;
 }

@@ -40,8 +40,10 @@ bool IsSettled(std::string_view status, std::string_view reason);
 // A due date that is not settled.
 struct UnsettledDate {
   Occurrence occurrence;
-  bool failed = false;   // its watermark says FAILED; else it has no verdict
-  std::string reason;    // of FAILED
+  bool failed = false;  // its watermark says FAILED; else it has no verdict
+  std::string reason;   // of FAILED
+  bool just_failed =
+      false;             // after what asks for it had happened: the next that happens reopens it
   bool live = false;     // a run of it is in active_run
   bool expired = false;  // EXPIRED after it had been noticed: strict order waits behind it
   std::optional<UpstreamDate> waits_for;  // of another job, which must be settled first

@@ -26,6 +26,7 @@ void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
   }
   if (job.asking || job.writes > 0) {
     job.ask_again = std::max(job.ask_again.value_or(point), point);
+    if (point >= TriggerPoint::kNewIncarnation) job.just_failed.clear();  // it came after them
     return;
   }
   const absl::CivilDay first = Launch(job);
@@ -251,6 +252,7 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
     date.failed = entry.status == "FAILED";
     date.expired = entry.status == "EXPIRED";
     date.reason = entry.reason;
+    date.just_failed = job.just_failed.contains(entry.date);
     date.live = live.contains(entry.date);
     date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
     date.waits_for = WaitsFor(entry.date, result);
@@ -281,6 +283,7 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
   s_.check_part->Compare(job, result);
   if (!job.opens()) return;
   const CatchUpInput input = InputOf(job, point, result);
+  if (!job.ask_again.has_value()) job.just_failed.clear();
   job.late = !input.dates.empty();
   Settle(job, input);
   const CatchUpPlan plan = PlanCatchUp(input);

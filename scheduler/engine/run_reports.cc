@@ -273,6 +273,10 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
     std::erase_if(s_.flush.watermarks, [&](const WatermarkWrite& write) {
       return write.job_id == run.row.occurrence.job_id && write.date == *run.row.biz_date;
     });
+    if (job != nullptr && verdict.status != RunStatus::kCompleted &&
+        (job->asking || job->ask_again.has_value())) {
+      job->just_failed.insert(*run.row.biz_date);
+    }
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
   alerts::RunOver(s_, run.row, verdict.status);

@@ -52,6 +52,9 @@ struct JobState {
   // The ledger is asked one question at a time, and only while no write to it is under way.
   bool asking = false;
   std::optional<TriggerPoint> ask_again;
+  // Dates that failed while a question, or one to be asked again, was under way: a registration or
+  // fire from before a failure reopens nothing.
+  std::set<absl::CivilDay> just_failed;
   // Orders that wait for that; called with null when the job is forgotten.
   std::deque<std::function<void(JobState*)>> when_quiet;
   int writes = 0;                          // watermark changes that are pending or in flight

@@ -135,6 +135,17 @@ TEST(PlanCatchUp, OnlyANewIncarnationCountsAsAReopening) {
   EXPECT_FALSE(reopening(Missing(2), TriggerPoint::kNewIncarnation));
 }
 
+TEST(PlanCatchUp, WhatFailedAfterTheRegistrationOrFireIsNotReopenedByIt) {
+  for (const TriggerPoint point : {TriggerPoint::kNewIncarnation, TriggerPoint::kFire}) {
+    UnsettledDate date = Failed(2);
+    EXPECT_EQ(PlanCatchUp(AtNoon({date}, CatchUpOrder::kStrict, point)).open.size(), 1u);
+    date.just_failed = true;
+    EXPECT_THAT(PlanCatchUp(AtNoon({date}, CatchUpOrder::kStrict, point)).open, IsEmpty());
+    EXPECT_EQ(
+        PlanCatchUp(AtNoon({date, Missing(1)}, CatchUpOrder::kIndependent, point)).open.size(), 1u);
+  }
+}
+
 TEST(PlanCatchUp, WhatIsOnTimeIsScheduledWhatIsLateIsCaughtUp) {
   const auto type = [](absl::Duration time_of_day) {
     return PlanCatchUp(At(time_of_day, {Missing(1)}, CatchUpOrder::kStrict, TriggerPoint::kFire))

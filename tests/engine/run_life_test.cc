@@ -104,6 +104,24 @@ TEST(RunLifeTest, E02AHandlerThatTakesItsProcessDownUnheardComesToAnEnd) {
   EXPECT_TRUE(h.HasAlert("run_failed"));
 }
 
+TEST(RunLifeTest, ARegistrationFromBeforeTheFailureReopensNothing) {
+  OneRun h;
+  Executor& e1 = h.Start("e1");
+  h.Begin(e1, e1.triggers[0]);
+  h.ledger_stalled = true;
+  Executor& e2 = h.Start("e2");
+  h.Finish(e1, e1.triggers[0], Outcome::kFailedPermanent);
+  h.ledger_stalled = false;
+  h.AnswerLedger();
+  h.Advance(absl::Seconds(1));
+  EXPECT_EQ(e1.triggers.size() + e2.triggers.size(), 1U);
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "FAILED");
+  // The next one does.
+  h.Start("e3");
+  h.Advance(absl::Seconds(1));
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "RUNNING");
+}
+
 TEST(RunLifeTest, ALongRunWithHeartbeatsIsLeftAlone) {
   OneRun h;
   Executor& e1 = h.Start("e1");
