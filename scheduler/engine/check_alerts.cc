@@ -10,9 +10,6 @@
 namespace tidemark::alerts {
 namespace {
 
-constexpr const char* kMissed = "date_missed";
-constexpr const char* kPaused = "job_paused";
-
 // "2026-11-28 09:00 Asia/Shanghai"
 std::string LocalText(absl::Time time, const absl::TimeZone& zone) {
   std::string text = FormatCivil(absl::ToCivilSecond(time, zone)).substr(0, 16);
@@ -105,7 +102,7 @@ AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& dat
                       const LedgerLine& line, const std::string& run_id, const MissedGap& gap) {
   const std::string day = FormatDate(date.due.biz_date);
   const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
-  AlertRaise alert = AboutJob(state, kMissed, "critical", job, day);
+  AlertRaise alert = AboutJob(state, "date_missed", "critical", job, day);
   alert.biz_date = date.due.biz_date;
   alert.run_id = run_id;
   alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
@@ -118,7 +115,7 @@ AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& dat
 
 std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id) {
   std::vector<absl::CivilDay> dates;
-  const std::string prefix = JobPrefix(kMissed, job_id);
+  const std::string prefix = JobPrefix("date_missed", job_id);
   for (const std::string& key : OpenOnes(state, prefix)) {
     const absl::StatusOr<absl::CivilDay> date = ParseDate(key.substr(prefix.size()));
     if (date.ok()) dates.push_back(*date);
@@ -127,14 +124,14 @@ std::vector<absl::CivilDay> MissedDates(const State& state, int64_t job_id) {
 }
 
 void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date) {
-  Resolve(state, JobPrefix(kMissed, job_id) + FormatDate(date));
+  Resolve(state, JobPrefix("date_missed", job_id) + FormatDate(date));
 }
 
 void StillPaused(State& state, const JobState& job) {
   if (ToldPaused(state, job.row.job_id)) return;
   const JobRow::Pause& pause = *job.row.pause;
   const std::string since = FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(pause.since)));
-  AlertRaise alert = AboutJob(state, kPaused, "warning", job, since);
+  AlertRaise alert = AboutJob(state, "job_paused", "warning", job, since);
   alert.summary = job.row.name + " is paused since " + since;
   alert.detail = "Paused by " + pause.by + ": " + pause.reason +
                  ". Nothing of it runs. To go on, with what was missed: tidemark job resume " +
@@ -144,9 +141,9 @@ void StillPaused(State& state, const JobState& job) {
 }
 
 bool ToldPaused(const State& state, int64_t job_id) {
-  return !OpenOnes(state, JobPrefix(kPaused, job_id)).empty();
+  return !OpenOnes(state, JobPrefix("job_paused", job_id)).empty();
 }
 
-void NotPaused(State& state, int64_t job_id) { Resolve(state, JobPrefix(kPaused, job_id)); }
+void NotPaused(State& state, int64_t job_id) { Resolve(state, JobPrefix("job_paused", job_id)); }
 
 }  // namespace tidemark::alerts
