@@ -57,7 +57,9 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
     dates.push_back(due.biz_date);
   }
   if (!dates.empty()) {
-    job.row.due_until = dates.back();
+    // An edit that fills a gap keeps a date at its old time: later dates may be due before it.
+    const auto ahead = job.timeline.OldestAhead(dates.back(), s_.now.lo);
+    job.row.due_until = note.until = ahead.has_value() ? *ahead - 1 : dates.back();
     job.noting.insert(dates.begin(), dates.end());
     s_.flush.notes.push_back(std::move(note));
     s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {

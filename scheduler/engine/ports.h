@@ -177,7 +177,8 @@ struct WatermarkWrite {
 struct DueNote {
   int64_t job_id = 0;
   std::vector<std::pair<absl::CivilDay, absl::Time>> dates;  // ascending, with their fire times
-  bool anew = false;                                         // replaces all that was noted before
+  absl::CivilDay until;  // no later look needs to note what lies up to here
+  bool anew = false;     // replaces all that was noted before
 };
 
 struct AlertRaise {

@@ -28,7 +28,7 @@ absl::Status WriteDueNotes(SqlTransaction& transaction, const Flush& flush) {
       for (const auto& [date, fire_time] : note->dates) {
         dates.Put(note->job_id).Put(date).Put(fire_time);
       }
-      until.Put(note->job_id).Put(note->dates.back().first);
+      until.Put(note->job_id).Put(note->until);
     }
     TM_RETURN_IF_ERROR(transaction.Run(sql::kNoteDue, std::move(dates).Take()).status());
     TM_RETURN_IF_ERROR(transaction.Run(sql::kDueUntil, std::move(until).Take()).status());

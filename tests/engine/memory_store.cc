@@ -40,7 +40,7 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   for (const DueNote& note : flush.notes) {
     if (note.anew) due[note.job_id].clear();
     for (const auto& [date, fire_time] : note.dates) due[note.job_id].insert(date);
-    jobs[note.job_id].due_until = note.dates.back().first;
+    jobs[note.job_id].due_until = note.until;
   }
   for (const CursorWrite& write : flush.cursors) {
     std::optional<absl::Time>& cursor = jobs[write.job_id].cursor;

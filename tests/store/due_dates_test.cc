@@ -31,6 +31,7 @@ class DueDatesTest : public FlushTest {
       note.dates.emplace_back(
           date, absl::FromCivil(absl::CivilSecond(date) + 17 * 3600, absl::UTCTimeZone()));
     }
+    note.until = absl::CivilDay(2026, 11, last);
     Flush flush;
     flush.notes.push_back(std::move(note));
     Commit(std::move(flush));

@@ -151,6 +151,19 @@ std::optional<Occurrence> Timeline::LatestDue(absl::CivilDay first_date, absl::T
   return std::nullopt;
 }
 
+std::optional<absl::CivilDay> Timeline::OldestAhead(absl::CivilDay last, absl::Time time) const {
+  const int reach = 2 * Reach(versions_);
+  std::optional<absl::CivilDay> oldest;
+  if (versions_.size() < 2 || versions_.back().valid_from < time - absl::Hours(24 * reach)) {
+    return oldest;
+  }
+  for (absl::CivilDay date = last; date > last - reach; --date) {
+    const std::optional<Occurrence> due = OccurrenceOf(date);
+    if (due && due->fire_time > time) oldest = date;
+  }
+  return oldest;
+}
+
 std::vector<Occurrence> Timeline::DueFires(absl::Time after, absl::Time until, size_t limit) const {
   std::vector<Occurrence> due;
   if (empty() || dated()) return due;

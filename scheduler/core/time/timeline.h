@@ -47,6 +47,9 @@ class Timeline {
                               size_t limit = 100000) const;
   // Dated jobs: the newest biz_date with fire_time ≤ until, not before first_date.
   std::optional<Occurrence> LatestDue(absl::CivilDay first_date, absl::Time until) const;
+  // Dated jobs: the oldest biz_date ≤ last that fires after `time` only. Usually empty: edits alone
+  // put dates in another order than their fires.
+  std::optional<absl::CivilDay> OldestAhead(absl::CivilDay last, absl::Time time) const;
   // Interval jobs: the first `limit` fires in (after, until], oldest first.
   std::vector<Occurrence> DueFires(absl::Time after, absl::Time until, size_t limit) const;
 

@@ -207,6 +207,16 @@ TEST(Timeline, NextAndDueAgreeOverRandomEdits) {
     while (const std::optional<Occurrence> next = timeline.Next(after)) {
       if (next->fire_time > end) break;
       after = next->fire_time;
+      // What has fired up to here and what is ahead.
+      const std::vector<Occurrence> due = timeline.Due(Day(2026, 1, 1), after);
+      if (!due.empty()) {
+        std::optional<absl::CivilDay> oldest;
+        for (const Occurrence& o : timeline.Due(Day(2026, 1, 1), end + absl::Hours(24 * 60))) {
+          if (o.fire_time > after && o.biz_date <= due.back().biz_date && !oldest)
+            oldest = o.biz_date;
+        }
+        EXPECT_EQ(timeline.OldestAhead(due.back().biz_date, after), oldest) << "round " << round;
+      }
       const std::vector<Occurrence> same = timeline.DueAt(next->fire_time);
       EXPECT_TRUE(std::count(same.begin(), same.end(), *next)) << "round " << round;
       for (const Occurrence& o : same) {
