@@ -75,11 +75,14 @@ check_includes() {
     '#include ["<](?:scheduler/(?!core/|engine/|verify/history\.h)|executor/|grpc|pqxx|libpq|proto|tidemark/v1|spdlog)' \
     'scheduler/engine/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|store/|verify/history\.h)|executor/)' 'scheduler/store/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|access/|store/|verify/history\.h)|executor/)' 'scheduler/store/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|rpc/|verify/)|executor/)' 'scheduler/rpc/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|access/|rpc/|verify/)|executor/)' 'scheduler/rpc/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
     '#include ["<](?:scheduler/(?!core/|engine/|alerts/)|executor/)' 'scheduler/alerts/*'
+  forbid "who may do what is decided from values alone: no I/O, no gRPC, no SQL" \
+    '#include ["<](?:scheduler/(?!access/)|executor/|grpc|pqxx|libpq|google/|tidemark/|spdlog)' \
+    'scheduler/access/*'
   # cron next and cron explain need no server.
   forbid "the operator's command uses proto and common only (and core/time, for cron explain)" \
     '#include ["<](?:scheduler/(?!cli/|core/time/)|executor/)' 'scheduler/cli/*'
