@@ -90,11 +90,13 @@ check_includes() {
     '#include ["<]scheduler/' 'executor/*'
   forbid "common knows nothing about scheduling" \
     '#include ["<](?:scheduler/|executor/|tidemark/|grpc|pqxx)' 'common/*'
+  forbid "how clients reach a scheduler: common and gRPC alone" \
+    '#include ["<](?:scheduler/|executor/|tidemark/|pqxx)' 'channel/*'
   forbid "SQL belongs in scheduler/store" '(?:#include <(?:pqxx|libpq)|\bpqxx::)' \
     '*.h' '*.cc' ':!scheduler/store/*' ':!executor/examples/*' ':!tests/*'
-  forbid "gRPC belongs in scheduler/rpc, scheduler/cli and executor" \
+  forbid "gRPC belongs in scheduler/rpc, scheduler/cli, executor and channel" \
     '(?:#include <grpc|\bgrpc::)' \
-    '*.h' '*.cc' ':!scheduler/rpc/*' ':!scheduler/cli/*' ':!executor/*' ':!tests/*'
+    '*.h' '*.cc' ':!scheduler/rpc/*' ':!scheduler/cli/*' ':!executor/*' ':!channel/*' ':!tests/*'
 }
 
 check_clock() {

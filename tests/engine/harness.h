@@ -167,6 +167,7 @@ class EngineHarness {
 
   MemoryStore store;
   std::map<std::string, Executor> executors;
+  std::vector<std::string> denied;  // why streams were ended, oldest first
   CatchUpBudget budget;  // of the next scheduler
 
  private:
