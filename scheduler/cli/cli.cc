@@ -150,6 +150,8 @@ grpc::Status Cli::Prepare(grpc::ClientContext* context) {
     secured_ = *std::move(secured);
     grpc::ChannelArguments args;
     ApplyServerName(security, &args);
+    // A proxy would be somebody else who reads along.
+    if (!security.uses_tls()) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     channel_ = grpc::CreateCustomChannel(server_, secured_.credentials, args);
   }
   // A deadline that is relative: gRPC's own clock counts it, whatever the wall clock does.

@@ -36,7 +36,8 @@ constexpr std::string_view kRevoke =
 constexpr std::string_view kAudit =
     "SELECT a.at, a.actor, a.token_id, a.peer, a.action, a.namespace, a.job_name, a.subject, "
     "a.before, a.after, a.reason, a.detail, a.command_id IS NOT NULL, c.done_at IS NOT NULL, "
-    "c.code, CASE WHEN c.code = 0 THEN c.result::json ->> 'message' ELSE c.result END "
+    "c.code, CASE WHEN c.code <> 0 OR c.result = '' THEN c.result "
+    "ELSE coalesce(c.result::json ->> 'message', 'run ' || (c.result::json ->> 'run_id'), '') END "
     "FROM audit a LEFT JOIN command c ON c.command_id = a.command_id "
     "WHERE ($1 = '' OR a.namespace = $1) AND ($2 = '' OR a.job_name = $2) "
     "AND ($3 = '' OR a.actor = $3) AND ($4 = '' OR a.action = $4) "

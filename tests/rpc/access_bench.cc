@@ -25,7 +25,8 @@ OperatorServiceOptions OptionsFor(AlertDesk* desk, AlertChannels* channels, Acce
 std::string NewId() { return NewUuid(SystemClock().WallNow(), SystemRandom()); }
 
 std::unique_ptr<ProtoMessage> NewMessage(const google::protobuf::Descriptor* type) {
-  return std::unique_ptr<ProtoMessage>(MessageFactory::generated_factory()->GetPrototype(type)->New());
+  return std::unique_ptr<ProtoMessage>(
+      MessageFactory::generated_factory()->GetPrototype(type)->New());
 }
 
 }  // namespace
@@ -130,7 +131,8 @@ std::map<std::string, std::string> AccessBench::MakeThings(const std::string& ns
   database_.Sql(
       "INSERT INTO alert (alert_id, dedup_key, kind, severity, namespace, job_name, summary, "
       "detail, "
-      "raised_at) VALUES ($1::text::uuid, $1::text, 'run_failed', 'warning', $2, $3, $4, '', now())",
+      "raised_at) VALUES ($1::text::uuid, $1::text, 'run_failed', 'warning', $2, $3, $4, '', "
+      "now())",
       {t["alert"], ns, t["job"], mark});
   database_.Sql(
       "INSERT INTO alert_delivery (alert_id, episode, channel, phase, created_at, next_try_at) "

@@ -331,6 +331,34 @@ TEST_F(AccessMatrixTest, ANamespaceIsNotLeftByWhatARequestSays) {
                 .error_code());
 }
 
+TEST_F(AccessMatrixTest, ACascadeDoesNotLeaveTheNamespace) {
+  const std::string all = bench_.Token(Role::kAdmin, "", "root");
+  const std::string ann = bench_.Token(Role::kOperator, "pay", "ann");
+  const std::string rerun = FillIn("run_id: '{ended}' force: true cascade: true", own_);
+  EXPECT_TRUE(bench_.Call("OperatorService/RerunRun", rerun, ann).ok());
+  ASSERT_TRUE(bench_
+                  .Call("OperatorService/ApplyJobs",
+                        FillIn("jobs {name: 'zzforeign-after' app: 'x' handler: 'h' namespace: "
+                               "'ops' after {job: '{job}'} schedule {cron: '0 0 2 * * ?' zone: "
+                               "'UTC'}}",
+                               own_),
+                        all)
+                  .ok());
+  EXPECT_EQ(bench_.Call("OperatorService/RerunRun", rerun, ann).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(bench_.Call("OperatorService/RerunRun", rerun, all).ok());
+  EXPECT_EQ(
+      bench_
+          .Call("OperatorService/ApplyJobs",
+                FillIn("jobs {name: '{mark}-spy' app: 'x' handler: 'h' namespace: 'pay' after "
+                       "{job: 'zzforeign-daily'} schedule {cron: '0 0 2 * * ?' zone: 'UTC'}}",
+                       own_),
+                ann)
+          .error_code(),
+      grpc::StatusCode::INVALID_ARGUMENT)
+      << "nobody looks at a foreign job by waiting for it";
+}
+
 TEST_F(AccessMatrixTest, TheActorIsWhoseTokenItIsWhateverTheRequestSays) {
   const std::string token = bench_.Token(Role::kOperator, "pay", "ann");
   ASSERT_TRUE(bench_
@@ -340,6 +368,46 @@ TEST_F(AccessMatrixTest, TheActorIsWhoseTokenItIsWhateverTheRequestSays) {
   EXPECT_EQ(bench_.db().Sql("SELECT actor FROM command WHERE kind = 'pause'"), "ann");
   EXPECT_EQ(bench_.db().Sql("SELECT actor || ' ' || before FROM audit WHERE action = 'pause'"),
             "ann not paused");
+}
+
+TEST_F(AccessMatrixTest, TheAuditTellsWhatCameOfAnOrderAndIsFiltered) {
+  const std::string ann = bench_.Token(Role::kOperator, "pay", "ann");
+  const std::string pause = FillIn("name: '{job}' reason: 'stocktaking'", own_);
+  for (const char* end :
+       {"code = 0, result = '{\"message\": \"it is paused\"}'", "code = 0, result = ''",
+        "code = 0, result = '{\"run_id\": \"r1\"}'", "code = 9, result = 'it is paused already'"}) {
+    ASSERT_TRUE(bench_.Call("OperatorService/PauseJob", pause, ann).ok());
+    bench_.db().Sql(std::string("UPDATE command SET done_at = now(), ") + end +
+                    " WHERE kind = 'pause' AND done_at IS NULL");
+  }
+  ASSERT_TRUE(bench_.Call("OperatorService/PauseJob", pause, ann).ok());  // still open
+  const auto list = [&](const std::string& request) {
+    std::string answer;
+    EXPECT_TRUE(bench_.Call("AccessService/ListAudit", request, ann, &answer).ok()) << request;
+    return answer;
+  };
+  const auto entries = [](const std::string& answer) {
+    size_t count = 0;
+    for (size_t at = answer.find("entries {"); at != std::string::npos;
+         at = answer.find("entries {", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const std::string all = list("action: 'pause'");
+  EXPECT_EQ(entries(all), 5u);
+  EXPECT_THAT(all, HasSubstr("after: \"it is paused\""));
+  EXPECT_THAT(all, HasSubstr("after: \"run r1\""));
+  EXPECT_THAT(all, HasSubstr("outcome: \"OK\""));
+  EXPECT_THAT(all, HasSubstr("outcome: \"refused: it is paused already\""));
+  EXPECT_THAT(all, HasSubstr("reason: \"stocktaking\""));
+  EXPECT_EQ(entries(list("action: 'pause' limit: 2")), 2u);
+  EXPECT_EQ(entries(list(FillIn("action: 'pause' job: '{job}' actor: 'ann'", own_))), 5u);
+  EXPECT_EQ(entries(list(FillIn("action: 'pause' job: '{beat}'", own_))), 0u);
+  EXPECT_EQ(entries(list("action: 'pause' actor: 'bob'")), 0u);
+  EXPECT_EQ(entries(list("action: 'pause' from {seconds: 1}")), 5u);
+  EXPECT_EQ(entries(list("action: 'pause' from {seconds: 9999999999}")), 0u);
+  EXPECT_EQ(entries(list("action: 'pause' to {seconds: 1}")), 0u);
 }
 
 TEST_F(AccessMatrixTest, ARevokedTokenIsRefusedAndItsSuccessorIsNot) {
