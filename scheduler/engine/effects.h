@@ -24,13 +24,13 @@ struct Effects {
   std::vector<StreamId> close;  // after the messages
   // Streams that said what they have no right to, with the reason; they end.
   std::vector<std::pair<StreamId, std::string>> deny;
-  std::optional<Flush> flush;   // at most one is in flight
+  std::optional<Flush> flush;  // at most one is in flight
   std::vector<LedgerQuery> queries;
   std::vector<std::string> commands_done;  // ids whose outcome is committed: wake who waits
 
   bool empty() const {
-    return logs.empty() && messages.empty() && close.empty() && deny.empty() && !flush.has_value() &&
-           queries.empty() && commands_done.empty();
+    return logs.empty() && messages.empty() && close.empty() && deny.empty() &&
+           !flush.has_value() && queries.empty() && commands_done.empty();
   }
 };
 

@@ -168,7 +168,7 @@ class EngineHarness {
   MemoryStore store;
   std::map<std::string, Executor> executors;
   std::vector<std::string> denied;  // why streams were ended, oldest first
-  CatchUpBudget budget;  // of the next scheduler
+  CatchUpBudget budget;             // of the next scheduler
 
  private:
   void Deliver(const Outbound& message);
