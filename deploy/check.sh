@@ -75,11 +75,14 @@ check_includes() {
     '#include ["<](?:scheduler/(?!core/|engine/|verify/history\.h)|executor/|grpc|pqxx|libpq|proto|tidemark/v1|spdlog)' \
     'scheduler/engine/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|store/|verify/history\.h)|executor/)' 'scheduler/store/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|access/|store/|verify/history\.h)|executor/)' 'scheduler/store/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
-    '#include ["<](?:scheduler/(?!core/|engine/|rpc/|verify/)|executor/)' 'scheduler/rpc/*'
+    '#include ["<](?:scheduler/(?!core/|engine/|access/|rpc/|verify/)|executor/)' 'scheduler/rpc/*'
   forbid "store, rpc and alerts know core and the engine's ports, not each other" \
     '#include ["<](?:scheduler/(?!core/|engine/|alerts/)|executor/)' 'scheduler/alerts/*'
+  forbid "who may do what is decided from values alone: no I/O, no gRPC, no SQL" \
+    '#include ["<](?:scheduler/(?!access/)|executor/|grpc|pqxx|libpq|google/|tidemark/|spdlog)' \
+    'scheduler/access/*'
   # cron next and cron explain need no server.
   forbid "the operator's command uses proto and common only (and core/time, for cron explain)" \
     '#include ["<](?:scheduler/(?!cli/|core/time/)|executor/)' 'scheduler/cli/*'
@@ -87,11 +90,13 @@ check_includes() {
     '#include ["<]scheduler/' 'executor/*'
   forbid "common knows nothing about scheduling" \
     '#include ["<](?:scheduler/|executor/|tidemark/|grpc|pqxx)' 'common/*'
+  forbid "how clients reach a scheduler: common and gRPC alone" \
+    '#include ["<](?:scheduler/|executor/|tidemark/|pqxx)' 'channel/*'
   forbid "SQL belongs in scheduler/store" '(?:#include <(?:pqxx|libpq)|\bpqxx::)' \
     '*.h' '*.cc' ':!scheduler/store/*' ':!executor/examples/*' ':!tests/*'
-  forbid "gRPC belongs in scheduler/rpc, scheduler/cli and executor" \
+  forbid "gRPC belongs in scheduler/rpc, scheduler/cli, executor and channel" \
     '(?:#include <grpc|\bgrpc::)' \
-    '*.h' '*.cc' ':!scheduler/rpc/*' ':!scheduler/cli/*' ':!executor/*' ':!tests/*'
+    '*.h' '*.cc' ':!scheduler/rpc/*' ':!scheduler/cli/*' ':!executor/*' ':!channel/*' ':!tests/*'
 }
 
 check_clock() {

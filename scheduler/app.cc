@@ -15,22 +15,29 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "common/tls_files.h"
 #include "common/version.h"
+#include "scheduler/access/access_gate.h"
+#include "scheduler/access/authenticator.h"
 #include "scheduler/alerts/alert_service.h"
 #include "scheduler/alerts/log_channel.h"
 #include "scheduler/dev/dev_postgres.h"
 #include "scheduler/engine_loop.h"
+#include "scheduler/rpc/access_rpc.h"
 #include "scheduler/rpc/alert_rpc.h"
 #include "scheduler/rpc/check_rpc.h"
 #include "scheduler/rpc/executor_gateway.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/server.h"
+#include "scheduler/rpc/token_watch.h"
+#include "scheduler/store/access_store.h"
 #include "scheduler/store/alert_desk_store.h"
 #include "scheduler/store/alert_outbox.h"
 #include "scheduler/store/alert_post.h"
 #include "scheduler/store/alert_routes.h"
 #include "scheduler/store/check_desk_store.h"
+#include "scheduler/store/migrate.h"
 #include "scheduler/store/operator_store.h"
 #include "scheduler/store/run_log_writer.h"
 #include "scheduler/store/scheduler_store.h"
@@ -79,6 +86,29 @@ AlertService::Stores AlertStores(const DatabaseOptions& database) {
 
 }  // namespace
 
+absl::StatusOr<std::string> MakeAdminToken(const SchedulerConfig& config) {
+  Clock& clock = SystemClock();
+  Random& random = SystemRandom();
+  if (const std::string problem = NameProblem(config.make_admin_token); !problem.empty()) {
+    return absl::InvalidArgumentError(ToAbsl("--make-admin-token " + problem));
+  }
+  const DatabaseOptions database = DatabaseOf(config, nullptr);
+  {
+    TM_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(database));
+    TM_RETURN_IF_ERROR(Migrate(*connection, database.schema));
+  }
+  const std::string secret = NewToken(random);
+  TokenRecord token;
+  token.token_id = NewTokenId(random);
+  token.hash = TokenHash(secret);
+  token.name = config.make_admin_token;
+  token.role = Role::kAdmin;
+  AccessStore store(database, clock, random);
+  const AccessDesk::By by = {"", "", HostName(), "tidemark-scheduler --make-admin-token"};
+  TM_RETURN_IF_ERROR(store.AddToken(by, token, kTokenDays).status());
+  return secret;
+}
+
 absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   Clock& clock = SystemClock();
   Random& random = SystemRandom();
@@ -91,7 +121,9 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   EngineLoop loop(MakeDecoders(), clock, random,
                   {config.catch_up_per_app, config.catch_up_per_node});
   RunLogWriter run_logs(database);
-  ExecutorGateway gateway(&loop, &run_logs, clock);
+  Authenticator authenticator(config.insecure, clock);
+  const AccessGate gate(authenticator);
+  ExecutorGateway gateway(gate, &loop, &run_logs, clock);
   OperatorStore operator_store(database, clock, random);
   // Operators may ask as soon as the server listens, which is before the store can be made.
   std::atomic<SchedulerStore*> store = nullptr;
@@ -103,18 +135,25 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   OperatorServiceOptions operator_options;
   operator_options.alert_desk = &alert_desk;
   operator_options.alert_channels = &alerts;
-  OperatorService operators(operator_store, poke, clock, random, operator_options);
-  AlertRpc alert_rpc(alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
+  AccessStore access_store(database, clock, random);
+  if (config.require_approval) operator_options.approvals = &access_store;
+  OperatorService operators(gate, operator_store, poke, clock, random, operator_options);
+  TokenWatch tokens(access_store, authenticator, [&gateway] { gateway.Recheck(); });
+  AccessRpc access_rpc(gate, access_store, [&tokens] { tokens.Nudge(); }, operators, random);
+  AlertRpc alert_rpc(gate, alert_desk, alerts, [&alerts] { alerts.Poke(); }, clock, random);
   CheckDeskStore check_desk(database);
-  CheckRpc check_rpc(operator_store, check_desk);
+  CheckRpc check_rpc(gate, operator_store, check_desk);
   WatchService watch(
       config.watch, ReadWatchJob, [database] { return std::make_unique<WatchStore>(database); },
       clock, random);
   LogChannel alert_log(std::make_unique<AlertOutbox>(database));
 
+  TM_RETURN_IF_ERROR(CheckTlsFiles(config.tls, clock.WallNow()));
   TM_ASSIGN_OR_RETURN(
       std::unique_ptr<RpcServer> server,
-      RpcServer::Start(config.listen, {gateway.service(), &operators, &alert_rpc, &check_rpc}));
+      RpcServer::Start(config.listen,
+                       {gateway.service(), &operators, &alert_rpc, &check_rpc, &access_rpc},
+                       config.tls));
   StoreOptions store_options;
   store_options.database = database;
   store_options.address = server->address();
@@ -131,6 +170,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
                  alerts.Poke();
                }});
   loop.Start();
+  if (!config.insecure) tokens.Start();
   alert_log.Start();
   alerts.Start(store_options.node_id);
   owned_store.Start();
@@ -144,16 +184,20 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   }
   LogInfo("scheduler up", {{"listen", server->address()},
                            {"node", store_options.node_id},
+                           {"access", config.insecure ? "insecure" : "tokens"},
+                           {"tls", config.tls.cert.empty() ? "no" : "yes"},
                            {"database", DescribeDatabase(database)}});
 
   const int signal = signals.Wait(absl::InfiniteDuration());
   LogInfo("stopping", {{"signal", std::to_string(signal)}});
   // Nothing new comes in, then what was decided is committed, then the lease is given back.
+  access_rpc.Stop();
   operators.Stop();
   alerts.Abort();
   watch.Abort();
   alert_rpc.Stop();
   check_rpc.Stop();
+  tokens.Stop();
   gateway.CloseAll();
   server->Shutdown();
   run_logs.Stop();

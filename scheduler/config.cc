@@ -3,17 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "absl/strings/numbers.h"
+#include "common/address.h"
 #include "common/text.h"
 #include "common/version.h"
 #include "scheduler/config_file.h"
 
 namespace tidemark {
 namespace {
-
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
-}
 
 void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.set_version_flag("--version", kVersion);
@@ -41,6 +37,24 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--listen", config.listen, "Address for executors and operators; port 0: any free")
       ->envname("TIDEMARK_LISTEN")
       ->capture_default_str();
+  app.add_flag("--insecure,!--secure", config.insecure,
+               "Ask nobody who he is: no tokens, for trying out, on loopback alone [with --dev]")
+      ->envname("TIDEMARK_INSECURE");
+  app.add_option("--tls-cert", config.tls.cert,
+                 "Certificate of this server (PEM); read again when it changes")
+      ->envname("TIDEMARK_TLS_CERT");
+  app.add_option("--tls-key", config.tls.key, "Its private key (PEM)")->envname("TIDEMARK_TLS_KEY");
+  app.add_option("--tls-client-ca", config.tls.ca,
+                 "Let in only who has a certificate of this authority (PEM), besides a token")
+      ->envname("TIDEMARK_TLS_CLIENT_CA");
+  app.add_flag("--require-approval", config.require_approval,
+               "Waive, force-done and forced reruns and releases wait for a second operator "
+               "(tidemark approval)")
+      ->envname("TIDEMARK_REQUIRE_APPROVAL");
+  app.add_option("--make-admin-token", config.make_admin_token,
+                 "Make an admin's token of this name in the database, print it once, and leave: "
+                 "the first token comes from here")
+      ->configurable(false);
   app.add_option("--address-file", config.address_file,
                  "Write the address that it listens on to this file (useful with port 0)")
       ->envname("TIDEMARK_ADDRESS_FILE");
@@ -87,24 +101,45 @@ std::string Problem(const SchedulerConfig& config) {
   if (!config.node_id.empty()) {
     if (const std::string p = NameProblem(config.node_id); !p.empty()) return "--node-id " + p;
   }
-  return ListenProblem(config.listen);
+  if (!config.make_admin_token.empty() && config.dev) {
+    return "--make-admin-token needs --database-url (that of --dev is in the file database.url of "
+           "its data directory)";
+  }
+  if (config.require_approval && config.insecure) {
+    return "--require-approval needs to know who is who: it does not go with --insecure or --dev";
+  }
+  if (!config.tls.ca.empty() && config.tls.cert.empty()) {
+    return "--tls-client-ca needs --tls-cert and --tls-key: there is no TLS without a certificate "
+           "of this server";
+  }
+  return ListenProblem(config);
 }
 
 }  // namespace
 
-std::string ListenProblem(const std::string& listen) {
-  const size_t colon = listen.rfind(':');
-  int port = -1;
-  if (colon == std::string::npos || colon == 0 ||
-      !absl::SimpleAtoi(ToAbsl(std::string_view(listen).substr(colon + 1)), &port) || port < 0 ||
-      port > 65535) {
-    return "--listen " + listen + " is not HOST:PORT, as 127.0.0.1:7400";
+std::string ListenProblem(const SchedulerConfig& config) {
+  const std::optional<HostPort> address = ParseAddress(config.listen);
+  if (!address.has_value()) {
+    return "--listen " + config.listen + " is not HOST:PORT, as 127.0.0.1:7400";
   }
-  if (IsLoopback(listen.substr(0, colon))) return "";
-  return "--listen " + listen +
-         " is not a loopback address. Off loopback executors and operators need TLS and tokens, "
-         "which this version does not have: listen on 127.0.0.1 and let an authenticated tunnel "
-         "or proxy on this machine face the network";
+  if (IsLoopback(address->host)) return "";
+  const std::string off = "--listen " + config.listen + " is not a loopback address. ";
+  if (config.insecure) {
+    return off +
+           (config.dev ? "With --dev nobody is asked who he is"
+                       : "--insecure asks nobody who he is") +
+           ", so whoever reaches it may do everything: listen on 127.0.0.1, or leave that out and "
+           "make certificates (tidemark tls init --dir /etc/tidemark/tls --host NAME) and a first "
+           "token (tidemark-scheduler --make-admin-token NAME --database-url …)" +
+           (config.dev ? "; with --dev say --insecure=false" : "");
+  }
+  if (config.tls.cert.empty()) {
+    return off +
+           "Off loopback executors and operators need TLS and tokens. Make certificates: tidemark "
+           "tls init --dir /etc/tidemark/tls --host NAME, and give --tls-cert and --tls-key; make "
+           "the first token: tidemark-scheduler --make-admin-token NAME --database-url …";
+  }
+  return "";
 }
 
 std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code) {
@@ -115,6 +150,8 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
       "Examples:\n"
       "  tidemark-scheduler --dev                        try it out, with a database of its own\n"
       "  tidemark-scheduler --database-url postgresql://tidemark@db/tidemark\n"
+      "  tidemark-scheduler --make-admin-token ann --database-url "
+      "postgresql://tidemark@db/tidemark\n"
       "Every option is also a line of the file given by --config (log-level: warn) and an\n"
       "environment variable TIDEMARK_…; flags win over variables, variables over the file.");
   AddOptions(app, config);
@@ -124,6 +161,8 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
     *exit_code = app.exit(error) == 0 ? 0 : 2;
     return std::nullopt;
   }
+  const bool said = app.get_option("--insecure")->count() > 0;
+  if (!said) config.insecure = config.dev;
   if (const std::string problem = Problem(config); !problem.empty()) {
     std::cerr << "tidemark-scheduler: " << problem << "\n";
     *exit_code = 2;

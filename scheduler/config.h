@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/tls_files.h"
 #include "scheduler/alerts/alert_config.h"
 #include "scheduler/watch/watch_config.h"
 
@@ -16,8 +17,13 @@ struct SchedulerConfig {
   bool dev = false;
   std::string data_dir;  // dev
   std::string listen = "127.0.0.1:7400";
-  std::string address_file;  // "": not written
-  std::string node_id;       // default: host name and port
+  // Nobody is asked who he is; loopback alone. Default: with dev.
+  bool insecure = false;
+  TlsFiles tls;  // ca: that clients' certificates must come from
+  bool require_approval = false;
+  std::string make_admin_token;  // not "": make that person's token, print it, and leave
+  std::string address_file;      // "": not written
+  std::string node_id;           // default: host name and port
   std::string log_level = "info";
   int catch_up_per_app = 3;
   int catch_up_per_node = 50;
@@ -31,9 +37,9 @@ struct SchedulerConfig {
 // the process should end with `exit_code`: --help, --version, or an error (told on stderr).
 std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code);
 
-// What is wrong with a listen address, or "": host:port, and loopback alone (off it, TLS and
-// tokens are needed, which this version does not have).
-std::string ListenProblem(const std::string& listen);
+// What is wrong with the listen address and the way it is protected, or "". Off loopback it takes
+// TLS and tokens, on loopback tokens unless --insecure; the text says how to make both.
+std::string ListenProblem(const SchedulerConfig& config);
 
 }  // namespace tidemark
 

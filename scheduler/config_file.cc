@@ -15,6 +15,21 @@ void Must(const absl::Status& status) {
   if (!status.ok()) throw CLI::ConfigError(Message(status), CLI::ExitCodes::ConfigError);
 }
 
+// tls: {cert, key, client_ca} says the same as the options.
+void AddTls(const YAML::Node& node, const std::string& file, std::vector<CLI::ConfigItem>* items) {
+  YamlReader reader(node, file, "tls");
+  for (const auto& [key, option] : {std::pair("cert", "tls-cert"), std::pair("key", "tls-key"),
+                                    std::pair("client_ca", "tls-client-ca")}) {
+    if (!reader.Has(key)) continue;
+    CLI::ConfigItem item;
+    item.name = option;
+    item.inputs.emplace_back();
+    reader.Text(key, &item.inputs.back());
+    items->push_back(std::move(item));
+  }
+  Must(reader.Done());
+}
+
 std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string& file,
                                       const CLI::App& app, AlertsConfig* alerts,
                                       WatchConfig* watch_config) {
@@ -33,9 +48,11 @@ std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string&
     item.inputs = {value};
     items.push_back(std::move(item));
   }
+  const std::optional<YAML::Node> tls = reader.Item("tls");
   const std::optional<YAML::Node> section = reader.Item("alerts");
   const std::optional<YAML::Node> watch = reader.Item("watch");
   Must(reader.Done());
+  if (tls.has_value()) AddTls(*tls, file, &items);
   if (section.has_value()) {
     absl::StatusOr<AlertsConfig> config = ReadAlertsConfig(*section, file);
     Must(config.status());

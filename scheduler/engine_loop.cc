@@ -86,6 +86,7 @@ void EngineLoop::CarryOut(Effects effects) {
   for (const LogLine& line : effects.logs) Log(LevelOf(line.level), line.event, line.fields);
   if (!effects.messages.empty()) outlets_.gateway->Send(effects.messages);
   for (const StreamId stream : effects.close) outlets_.gateway->Close(stream);
+  for (const auto& [stream, why] : effects.deny) outlets_.gateway->Deny(stream, why);
   if (effects.flush.has_value()) {
     alerts_in_flight_ = !effects.flush->alerts.empty();
     outlets_.store->Submit(term_, *std::move(effects.flush));

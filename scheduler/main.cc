@@ -11,6 +11,17 @@ int main(int argc, char** argv) {
       tidemark::ReadConfig(argc, argv, &exit_code);
   if (!config.has_value()) return exit_code;
   tidemark::InitLogging("tidemark-scheduler", config->log_level);
+  if (!config->make_admin_token.empty()) {
+    const absl::StatusOr<std::string> token = tidemark::MakeAdminToken(*config);
+    if (!token.ok()) {
+      std::cerr << "tidemark-scheduler: " << tidemark::Message(token.status()) << "\n";
+      return 1;
+    }
+    std::cout << *token << "\n";
+    std::cerr << "This is the only time that it is shown. Keep it in a file that you alone can "
+                 "read, and say where: tidemark --token-file FILE (or TIDEMARK_TOKEN_FILE).\n";
+    return 0;
+  }
   tidemark::StopSignals signals;
   const absl::Status status = tidemark::RunScheduler(*config, signals);
   if (status.ok()) return 0;

@@ -31,6 +31,11 @@ ExecutorOptions OptionsOf(const AgentConfig& config) {
   options.executor_id = config.executor_id;
   options.capacity = config.capacity;
   options.labels = config.labels;
+  options.token_file = config.token_file;
+  options.tls_ca = config.tls_ca;
+  options.tls_cert = config.tls_cert;
+  options.tls_key = config.tls_key;
+  options.tls_server_name = config.tls_server_name;
   options.spool_dir = config.spool_dir;
   options.spool_dir = exec::SpoolDir(options);
   options.version = "agent " TIDEMARK_VERSION;

@@ -104,6 +104,15 @@ absl::StatusOr<CommandConfig> ParseHandler(const YAML::Node& node, const std::st
   return handler;
 }
 
+absl::Status ParseTls(const YAML::Node& node, const std::string& file, AgentConfig* config) {
+  YamlReader reader(node, file, "tls");
+  reader.Text("ca", &config->tls_ca);
+  reader.Text("cert", &config->tls_cert);
+  reader.Text("key", &config->tls_key);
+  reader.Text("server_name", &config->tls_server_name);
+  return reader.Done();
+}
+
 absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string& file) {
   AgentConfig config;
   YamlReader reader(root, file, "");
@@ -112,6 +121,8 @@ absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string&
   reader.Texts("schedulers", &config.schedulers);
   reader.Text("executor_id", &config.executor_id);
   reader.Text("namespace", &config.name_space);
+  reader.Text("token_file", &config.token_file);
+  const std::optional<YAML::Node> tls = reader.Item("tls");
   reader.Text("spool_dir", &config.spool_dir);
   int64_t capacity = config.capacity;
   reader.Number("capacity", 1, 100000, &capacity);
@@ -121,6 +132,7 @@ absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string&
   reader.Require("handlers");
   const std::vector<YAML::Node> items = reader.Items("handlers");
   TM_RETURN_IF_ERROR(reader.Done());
+  if (tls) TM_RETURN_IF_ERROR(ParseTls(*tls, file, &config));
   if (items.empty()) reader.Fail("handlers", "lists no handler");
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string place = "handlers[" + std::to_string(i) + "]";

@@ -44,6 +44,11 @@ struct AgentConfig {
   std::vector<std::string> schedulers;
   std::string executor_id;
   std::string name_space = "default";
+  std::string token_file;
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_server_name;
   std::string spool_dir;
   uint32_t capacity = 4;
   std::map<std::string, std::string> labels;

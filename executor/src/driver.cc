@@ -105,8 +105,14 @@ void Driver::Dial(Moment now) {
                                                        std::shared_ptr<Link> self) {
       queue->Post([this, link, reason, self = std::move(self)] { OnLinkClosed(link, reason); });
     };
-    links_[id] = Link::Open(address, std::move(callbacks));
+    absl::StatusOr<std::shared_ptr<Link>> opened =
+        Link::Open(address, deps_.security, std::move(callbacks));
     core_->OnLinkOpened(id, now);
+    if (opened.ok()) {
+      links_[id] = *std::move(opened);
+    } else {  // a file may be in the middle of being replaced: tried again like any other failure
+      queue_->Post([this, link, why = Message(opened.status())] { OnLinkClosed(link, why); });
+    }
   }
 }
 

@@ -28,6 +28,7 @@ struct HandlerEntry {
 };
 
 struct DriverDeps {
+  ClientSecurity security;
   const Clock* clock = nullptr;
   Random* random = nullptr;
   ExecLog log;

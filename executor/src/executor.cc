@@ -121,6 +121,7 @@ class Executor::Impl {
     log_.Info("executor starts",
               {{"executor_id", core.executor_id}, {"app", core.app}, {"spool", spool->dir()}});
     exec::DriverDeps deps;
+    deps.security = exec::SecurityOf(options_);
     deps.clock = &SystemClock();
     deps.random = &SystemRandom();
     deps.log = log_;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/status.h"
 #include "tidemark/v1/executor.grpc.pb.h"
 
 namespace tidemark::exec {
@@ -13,7 +14,9 @@ namespace {
 
 constexpr int kMaxMessageBytes = 16 << 20;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const ClientSecurity& security,
+                                           const ChannelSecurity& channel) {
   grpc::ChannelArguments args;
   // A cut cable is noticed within 15 s; without keepalive it takes minutes.
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10000);
@@ -26,7 +29,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetMaxReceiveMessageSize(kMaxMessageBytes);
   args.SetMaxSendMessageSize(kMaxMessageBytes);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
+  ApplyServerName(security, &args);
+  return grpc::CreateCustomChannel(address, channel.credentials, args);
 }
 
 std::string Reason(const grpc::Status& status) {
@@ -39,9 +43,12 @@ std::string Reason(const grpc::Status& status) {
 class GrpcLink final : public Link,
                        public grpc::ClientBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  GrpcLink(const std::string& address, Callbacks callbacks)
+  GrpcLink(const std::string& address, const ClientSecurity& security,
+           const ChannelSecurity& channel, Callbacks callbacks)
       : callbacks_(std::move(callbacks)),
-        stub_(v1::ExecutorService::NewStub(MakeChannel(address))) {}
+        stub_(v1::ExecutorService::NewStub(MakeChannel(address, security, channel))) {
+    channel.Authorize(&context_);
+  }
 
   void Start(std::shared_ptr<GrpcLink> self) {
     const std::lock_guard lock(mutex_);
@@ -134,10 +141,13 @@ class GrpcLink final : public Link,
 
 }  // namespace
 
-std::shared_ptr<Link> Link::Open(const std::string& address, Callbacks callbacks) {
-  auto link = std::make_shared<GrpcLink>(address, std::move(callbacks));
+absl::StatusOr<std::shared_ptr<Link>> Link::Open(const std::string& address,
+                                                 const ClientSecurity& security,
+                                                 Callbacks callbacks) {
+  TM_ASSIGN_OR_RETURN(const ChannelSecurity channel, SecureFor(address, security));
+  auto link = std::make_shared<GrpcLink>(address, security, channel, std::move(callbacks));
   link->Start(link);
-  return link;
+  return std::shared_ptr<Link>(std::move(link));
 }
 
 }  // namespace tidemark::exec

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "channel/secure_channel.h"
 #include "executor/src/core_types.h"
 
 namespace tidemark::exec {
@@ -26,8 +27,10 @@ class Link {
   };
 
   // Dials `address` ("host:port") with a channel of its own and opens the stream. Messages may be
-  // sent at once.
-  static std::shared_ptr<Link> Open(const std::string& address, Callbacks callbacks);
+  // sent at once. INVALID_ARGUMENT: it may not be dialled as it is secured; no callback is called.
+  static absl::StatusOr<std::shared_ptr<Link>> Open(const std::string& address,
+                                                    const ClientSecurity& security,
+                                                    Callbacks callbacks);
 
   virtual ~Link() = default;
   // `bytes` come back in on_written once the transport has taken the message.

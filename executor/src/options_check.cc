@@ -53,6 +53,11 @@ std::vector<std::string> OptionProblems(const ExecutorOptions& options) {
     const std::string problem = AddressProblem(address);
     if (!problem.empty()) problems.push_back(problem);
   }
+  for (const std::string& address : options.schedulers) {
+    if (!AddressProblem(address).empty()) continue;
+    const auto secured = SecureFor(address, SecurityOf(options));
+    if (!secured.ok()) problems.push_back(Message(secured.status()));
+  }
   CheckName("app", options.app, &problems);
   CheckName("namespace", options.name_space, &problems);
   if (!options.executor_id.empty()) CheckName("executor_id", options.executor_id, &problems);
@@ -75,6 +80,14 @@ std::vector<std::string> OptionProblems(const ExecutorOptions& options) {
     problems.push_back("spool_limit_bytes must be at most 8 MiB");
   }
   return problems;
+}
+
+ClientSecurity SecurityOf(const ExecutorOptions& options) {
+  ClientSecurity security;
+  security.tls = {options.tls_cert, options.tls_key, options.tls_ca};
+  security.server_name = options.tls_server_name;
+  security.token_file = options.token_file;
+  return WithEnvironment(std::move(security));
 }
 
 std::string SpoolDir(const ExecutorOptions& options) {

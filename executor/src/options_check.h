@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "channel/secure_channel.h"
 #include "common/clock.h"
 #include "common/id.h"
 #include "executor/src/core_types.h"
@@ -15,6 +16,9 @@ namespace tidemark::exec {
 
 // Everything that is wrong, one sentence each; empty when nothing is.
 std::vector<std::string> OptionProblems(const ExecutorOptions& options);
+
+// How schedulers are reached: the options, and the environment for what they leave empty.
+ClientSecurity SecurityOf(const ExecutorOptions& options);
 
 // The folder to use: the option, or the default.
 std::string SpoolDir(const ExecutorOptions& options);

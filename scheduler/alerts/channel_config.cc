@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "common/secret.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/core/time/zone.h"
@@ -44,6 +45,16 @@ void CheckFile(const std::string& key, const std::string& path, YamlReader* read
   if (!secret.ok()) reader->Fail(key, Message(secret.status()));
 }
 
+// Whoever guesses the key of a signature can send alerts in our name.
+void CheckStrength(const std::string& key, const std::string& path, YamlReader* reader) {
+  if (path.empty()) return;
+  const absl::StatusOr<std::string> secret = ReadSecret(path);
+  if (!secret.ok()) return;
+  if (const std::string problem = SecretProblem(*secret); !problem.empty()) {
+    reader->Fail(key, "the secret in " + path + " " + problem);
+  }
+}
+
 void ReadHttp(const TypeName& type, YamlReader* reader, ChannelConfig* channel) {
   reader->Text("url", &channel->url);
   reader->Text("url_file", &channel->url_file);
@@ -61,6 +72,7 @@ void CheckHttp(const ChannelConfig& channel, YamlReader* reader) {
   }
   CheckFile("url_file", channel.url_file, reader);
   CheckFile("secret_file", channel.secret_file, reader);
+  CheckStrength("secret_file", channel.secret_file, reader);
   std::string url = channel.url;
   if (!channel.url_file.empty()) url = ReadSecret(channel.url_file).value_or("");
   if (url.empty()) return;

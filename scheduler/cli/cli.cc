@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "common/status.h"
 #include "common/text.h"
 #include "common/version.h"
 #include "google/protobuf/util/json_util.h"
@@ -116,7 +117,21 @@ void Cli::AddOptions(CLI::App& app) {
   app.add_option("--timeout", timeout_seconds_, "Seconds to wait for each answer")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
-  app.add_option("--actor", actor_, "Who orders it, for the audit (default: user@host)")
+  app.add_option("--token-file", security_.token_file,
+                 "File with your token (TIDEMARK_TOKEN_FILE, or the token itself in "
+                 "TIDEMARK_TOKEN); off loopback it takes one");
+  app.add_option("--tls-ca", security_.tls.ca,
+                 "Authority of the scheduler's certificate (PEM; \"system\": one that this machine "
+                 "trusts; TIDEMARK_TLS_CA); off loopback it takes TLS");
+  app.add_option("--tls-cert", security_.tls.cert,
+                 "Your own certificate (PEM; TIDEMARK_TLS_CERT), if the scheduler asks for one");
+  app.add_option("--tls-key", security_.tls.key, "Its key (PEM; TIDEMARK_TLS_KEY)");
+  app.add_option("--tls-server-name", security_.server_name,
+                 "Name that the scheduler's certificate must have, instead of the host "
+                 "(TIDEMARK_TLS_SERVER_NAME)");
+  app.add_option("--actor", actor_,
+                 "Who orders it, for the audit, where the scheduler takes no tokens (default: "
+                 "user@host)")
       ->envname("TIDEMARK_ACTOR");
 }
 
@@ -125,32 +140,25 @@ const std::string& Cli::actor() {
   return actor_;
 }
 
-const std::shared_ptr<grpc::Channel>& Cli::channel() {
+grpc::Status Cli::Prepare(grpc::ClientContext* context) {
   if (channel_ == nullptr) {
-    channel_ = grpc::CreateChannel(server_, grpc::InsecureChannelCredentials());
+    const ClientSecurity security = WithEnvironment(security_);
+    absl::StatusOr<ChannelSecurity> secured = SecureFor(server_, security);
+    if (!secured.ok()) {
+      return {grpc::StatusCode::INVALID_ARGUMENT, Message(secured.status())};
+    }
+    secured_ = *std::move(secured);
+    grpc::ChannelArguments args;
+    ApplyServerName(security, &args);
+    // A proxy would be somebody else who reads along.
+    if (!security.uses_tls()) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    channel_ = grpc::CreateCustomChannel(server_, secured_.credentials, args);
   }
-  return channel_;
-}
-
-Cli::Stub& Cli::stub() {
-  if (stub_ == nullptr) stub_ = v1::OperatorService::NewStub(channel());
-  return *stub_;
-}
-
-Cli::AlertStub& Cli::alert_stub() {
-  if (alert_stub_ == nullptr) alert_stub_ = v1::AlertService::NewStub(channel());
-  return *alert_stub_;
-}
-
-Cli::CheckStub& Cli::check_stub() {
-  if (check_stub_ == nullptr) check_stub_ = v1::CheckService::NewStub(channel());
-  return *check_stub_;
-}
-
-void Cli::SetDeadline(grpc::ClientContext* context) const {
   // A deadline that is relative: gRPC's own clock counts it, whatever the wall clock does.
   context->set_deadline(
       gpr_time_from_micros(static_cast<int64_t>(timeout_seconds_ * 1e6), GPR_TIMESPAN));
+  secured_.Authorize(context);
+  return grpc::Status::OK;
 }
 
 int Cli::Report(const grpc::Status& status) {
@@ -166,6 +174,11 @@ int Cli::Report(const grpc::Status& status) {
       return Fail(code, message, "mend what is named; --help shows the usage");
     case kExitFailed:
       return Fail(code, message, "the scheduler's log says more");
+    case kExitRefused:
+      if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED) {
+        return Fail(code, message, "tidemark whoami says who the scheduler takes you for");
+      }
+      [[fallthrough]];
     default: {
       const auto [what, mend] = SplitAdvice(message);
       return Fail(code, what,
@@ -229,6 +242,10 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddCalendarCommands(app, cli);
   AddBackfillCommands(app, cli);
   AddCronCommands(app, cli);
+  AddAccessCommands(app, cli);
+  AddAuditCommands(app, cli);
+  AddApprovalCommands(app, cli);
+  AddTlsCommands(app, cli);
   try {  // CLI11 tells usage errors, and requests for help, by exceptions
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& e) {

@@ -11,10 +11,12 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "channel/secure_channel.h"
 #include "common/clock.h"
 #include "common/id.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
+#include "tidemark/v1/access.grpc.pb.h"
 #include "tidemark/v1/alert.grpc.pb.h"
 #include "tidemark/v1/check.grpc.pb.h"
 #include "tidemark/v1/operator.grpc.pb.h"
@@ -64,16 +66,27 @@ class Cli {
   int Call(grpc::Status (AlertStub::*method)(grpc::ClientContext*, const Request&, Response*),
            const Request& request, Response* response) {
     grpc::ClientContext context;
-    SetDeadline(&context);
-    return Report((alert_stub().*method)(&context, request, response));
+    if (const grpc::Status ready = Prepare(&context); !ready.ok()) return Report(ready);
+    return Report(
+        (v1::AlertService::NewStub(channel_).get()->*method)(&context, request, response));
+  }
+  using AccessStub = v1::AccessService::Stub;
+  template <typename Request, typename Response>
+  int Call(grpc::Status (AccessStub::*method)(grpc::ClientContext*, const Request&, Response*),
+           const Request& request, Response* response) {
+    grpc::ClientContext context;
+    if (const grpc::Status ready = Prepare(&context); !ready.ok()) return Report(ready);
+    return Report(
+        (v1::AccessService::NewStub(channel_).get()->*method)(&context, request, response));
   }
   using CheckStub = v1::CheckService::Stub;
   template <typename Request, typename Response>
   int Call(grpc::Status (CheckStub::*method)(grpc::ClientContext*, const Request&, Response*),
            const Request& request, Response* response) {
     grpc::ClientContext context;
-    SetDeadline(&context);
-    return Report((check_stub().*method)(&context, request, response));
+    if (const grpc::Status ready = Prepare(&context); !ready.ok()) return Report(ready);
+    return Report(
+        (v1::CheckService::NewStub(channel_).get()->*method)(&context, request, response));
   }
   // The same as the first, leaving it to the caller to look at the status.
   template <typename Request, typename Response>
@@ -81,8 +94,8 @@ class Cli {
                                                     Response*),
                        const Request& request, Response* response) {
     grpc::ClientContext context;
-    SetDeadline(&context);
-    return (stub().*method)(&context, request, response);
+    if (grpc::Status ready = Prepare(&context); !ready.ok()) return ready;
+    return (v1::OperatorService::NewStub(channel_).get()->*method)(&context, request, response);
   }
   // Tells a failed call on err and returns the exit code; 0 for OK.
   int Report(const grpc::Status& status);
@@ -95,11 +108,9 @@ class Cli {
   std::function<int()> run;
 
  private:
-  const std::shared_ptr<grpc::Channel>& channel();
-  Stub& stub();
-  AlertStub& alert_stub();
-  CheckStub& check_stub();
-  void SetDeadline(grpc::ClientContext* context) const;
+  // Opens the channel, and gives the call its deadline and its token. INVALID_ARGUMENT: the server
+  // may not be called as the connection is secured.
+  grpc::Status Prepare(grpc::ClientContext* context);
 
   std::istream& in_;
   std::ostream& out_;
@@ -110,10 +121,9 @@ class Cli {
   std::string output_ = "table";
   std::string actor_;
   double timeout_seconds_ = 20;
+  ClientSecurity security_;
+  ChannelSecurity secured_;
   std::shared_ptr<grpc::Channel> channel_;
-  std::unique_ptr<Stub> stub_;
-  std::unique_ptr<AlertStub> alert_stub_;
-  std::unique_ptr<CheckStub> check_stub_;
 };
 
 // Each adds one noun with its verbs.
@@ -127,6 +137,10 @@ void AddCheckCommands(CLI::App& app, Cli& cli);
 void AddCalendarCommands(CLI::App& app, Cli& cli);
 void AddBackfillCommands(CLI::App& app, Cli& cli);
 void AddCronCommands(CLI::App& app, Cli& cli);
+void AddAccessCommands(CLI::App& app, Cli& cli);  // token, whoami
+void AddAuditCommands(CLI::App& app, Cli& cli);
+void AddApprovalCommands(CLI::App& app, Cli& cli);
+void AddTlsCommands(CLI::App& app, Cli& cli);
 
 // Verbs below `job`: drill, reset-cursor.
 void AddJobUpkeepVerbs(CLI::App* job, Cli& cli);

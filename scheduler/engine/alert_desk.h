@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_ALERT_DESK_H_
 #define TIDEMARK_SCHEDULER_ENGINE_ALERT_DESK_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "scheduler/engine/alert_delivery.h"
+#include "scheduler/engine/caller.h"
 
 namespace tidemark {
 
@@ -61,6 +63,9 @@ struct ChannelRow {
 class AlertDesk {
  public:
   virtual ~AlertDesk() = default;
+
+  // As OperatorPort::As.
+  virtual std::unique_ptr<AlertDesk> As(const Caller& caller) = 0;
 
   // `prefix`: an id or its beginning. NOT_FOUND; FAILED_PRECONDITION: it ended, or several open
   // ones begin so.

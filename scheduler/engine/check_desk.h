@@ -28,7 +28,8 @@ struct VerdictRow {
 };
 
 struct VerdictFilter {
-  std::string job;  // name; "": all
+  std::string job;  // name; "": all, as the next
+  std::string ns;
   std::optional<absl::CivilDay> from;
   std::optional<absl::CivilDay> to;
   bool late = false;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/engine/messages.h"
@@ -21,13 +22,15 @@ struct Effects {
   std::vector<LogLine> logs;
   std::vector<Outbound> messages;
   std::vector<StreamId> close;  // after the messages
-  std::optional<Flush> flush;   // at most one is in flight
+  // Streams that said what they have no right to, with the reason; they end.
+  std::vector<std::pair<StreamId, std::string>> deny;
+  std::optional<Flush> flush;  // at most one is in flight
   std::vector<LedgerQuery> queries;
   std::vector<std::string> commands_done;  // ids whose outcome is committed: wake who waits
 
   bool empty() const {
-    return logs.empty() && messages.empty() && close.empty() && !flush.has_value() &&
-           queries.empty() && commands_done.empty();
+    return logs.empty() && messages.empty() && close.empty() && deny.empty() &&
+           !flush.has_value() && queries.empty() && commands_done.empty();
   }
 };
 

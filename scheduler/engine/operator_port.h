@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "scheduler/engine/caller.h"
 #include "scheduler/engine/operator_rows.h"
 #include "scheduler/verify/history.h"
 
@@ -22,12 +23,20 @@ class OperatorPort {
  public:
   virtual ~OperatorPort() = default;
 
+  // The same database as `caller` sees it: of its namespace alone, what is foreign does not exist;
+  // and what it changes is in the audit under its name. May not outlive this one. Jobs that wait
+  // for one of the caller's, or for which one waits, are the exception: a chain is shown whole.
+  virtual std::unique_ptr<OperatorPort> As(const Caller& caller) = 0;
+
   // ---- jobs (deleted ones do not exist)
 
   // The database's time.
   virtual absl::StatusOr<absl::Time> Now() = 0;
   // Those of `names` that exist, with their versions, by name.
   virtual absl::StatusOr<std::vector<OperatorJob>> FindJobs(
+      const std::vector<std::string>& names) = 0;
+  // The same for jobs that others wait for, of whatever namespace.
+  virtual absl::StatusOr<std::vector<OperatorJob>> FindUpstreams(
       const std::vector<std::string>& names) = 0;
   // A page by name, at most `limit` + 1 (so the caller sees whether there is more).
   virtual absl::StatusOr<std::vector<OperatorJob>> ListJobs(const std::string& app,

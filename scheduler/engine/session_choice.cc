@@ -37,6 +37,8 @@ bool Sessions::HasSlot(const ExecutorSession& session, const std::string& handle
 
 bool Sessions::Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const {
   if (session.hello.app != run.row.app || !Up(session)) return false;
+  // Whoever may define jobs in one namespace orders no other namespace's executors about.
+  if (session.hello.ns != run.row.ns) return false;
   if (FindHandler(session, run.row.handler) == nullptr) return false;
   if (!run.row.wanted_executor.empty() && session.hello.executor_id != run.row.wanted_executor) {
     return false;
@@ -81,16 +83,25 @@ int Sessions::Capacity(const std::string& app) const {
 
 std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
   bool of_app = false;
+  std::string elsewhere;
   bool with_handler = false;
   bool fitting = false;
   std::vector<std::string> handlers;
   for (const auto& [executor_id, entry] : s_.executors) {
     const ExecutorSession* session = entry.current.get();
     if (session == nullptr || session->hello.app != run.row.app || !Up(*session)) continue;
+    if (session->hello.ns != run.row.ns) {
+      elsewhere = session->hello.ns;
+      continue;
+    }
     of_app = true;
     for (const HandlerInfo& handler : session->hello.handlers) handlers.push_back(handler.name);
     with_handler = with_handler || FindHandler(*session, run.row.handler) != nullptr;
     fitting = fitting || Fits(*session, run, job);
+  }
+  if (!of_app && !elsewhere.empty()) {
+    return "no executor of app " + run.row.app + " in namespace " + run.row.ns +
+           " is up (those that are have the namespace " + elsewhere + ")";
   }
   if (!of_app) return "no executor of app " + run.row.app + " is up";
   if (!with_handler) {

@@ -38,7 +38,7 @@ void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::
   if (session == nullptr) return;
   session->last_beat = std::max(session->last_beat, received);
   if (session->registration == 0) return;  // speaks before it is welcomed: said again later
-  for (const RunReport& report : message.reports) s_.run_part->OnReport(stream, report, received);
+  for (const RunReport& report : message.reports) OnReport(*session, report, received);
   if (message.heartbeat.has_value()) OnHeartbeat(*session, *message.heartbeat, received);
   if (message.goodbye) {
     session->draining = true;
@@ -46,6 +46,21 @@ void Sessions::OnMessage(StreamId stream, const ExecutorMessage& message, absl::
     WriteState(*session, "GONE");
     session->lost = true;
   }
+}
+
+void Sessions::OnReport(const ExecutorSession& session, const RunReport& report,
+                        absl::Duration received) {
+  const LiveRun* run = s_.FindRun(report.attempt.run_id);
+  const Hello& hello = session.hello;
+  if (run == nullptr || (run->row.app == hello.app && run->row.ns == hello.ns)) {
+    s_.run_part->OnReport(session.stream, report, received);
+    return;
+  }
+  s_.Say(LogLine::Level::kError, "report about another app's run refused",
+         {{"executor", hello.executor_id}, {"app", hello.app}, {"run_id", report.attempt.run_id}});
+  s_.out.deny.emplace_back(session.stream, "executor " + hello.executor_id + " of app " +
+                                               hello.app + " spoke about run " +
+                                               report.attempt.run_id + ", which is another app's");
 }
 
 ExecutorSession* Sessions::SessionOf(StreamId stream) {
@@ -77,6 +92,12 @@ void Sessions::OnHello(StreamId stream, const Hello& hello) {
   s_.streams[stream] = hello.executor_id;
   ExecutorEntry& entry = s_.executors[hello.executor_id];
   const ExecutorSession* current = entry.current.get();
+  if (current != nullptr && current->hello.app != hello.app) {
+    Reject(stream, RejectedMessage::Reason::kAppMismatch,
+           "executor id " + hello.executor_id + " belongs to app " + current->hello.app +
+               "; choose another --executor-id");
+    return;
+  }
   if (current != nullptr && hello.registration > 0 && hello.registration < current->registration) {
     Reject(stream, RejectedMessage::Reason::kSuperseded,
            "a later process registered as " + hello.executor_id + "; this one must not come back");
@@ -212,7 +233,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
   s_.app_up[session.hello.app] = s_.now.mono;
   // Results first: only then is anything concluded from the registration.
   for (const RunReport& report : session.hello.results) {
-    s_.run_part->OnReport(session.stream, report, s_.now.mono);
+    OnReport(session, report, s_.now.mono);
   }
   Reconcile(session);
   session.hello.results.clear();

@@ -32,6 +32,8 @@ class Sessions {
 
  private:
   void OnHello(StreamId stream, const Hello& hello);
+  // Hands a report on, unless it is about a run of another app: whoever has that run says it.
+  void OnReport(const ExecutorSession& session, const RunReport& report, absl::Duration received);
   void LetWait(const ExecutorSession& current, const ExecutorSession& session);
   bool MayActElsewhere(const Hello& hello) const;
   bool Silent(const ExecutorSession& session) const;

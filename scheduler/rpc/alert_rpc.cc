@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "scheduler/rpc/rpc_status.h"
-
 namespace tidemark {
 namespace {
 
@@ -12,79 +10,75 @@ constexpr size_t kQueue = 64;
 
 }  // namespace
 
-AlertRpc::AlertRpc(AlertDesk& desk, AlertChannels& channels, std::function<void()> poke,
-                   Clock& clock, Random& random)
-    : poke_(std::move(poke)), alerts_(desk, channels, clock, random), workers_(kWorkers, kQueue) {}
+AlertRpc::AlertRpc(const AccessGate& gate, AlertDesk& desk, AlertChannels& channels,
+                   std::function<void()> poke, Clock& clock, Random& random)
+    : desk_(desk),
+      channels_(channels),
+      poke_(std::move(poke)),
+      clock_(clock),
+      random_(random),
+      funnel_(gate, kWorkers, kQueue) {}
 
 AlertRpc::~AlertRpc() { Stop(); }
-
-grpc::ServerUnaryReactor* AlertRpc::Answer(grpc::CallbackServerContext* context, bool changes,
-                                           std::function<absl::Status()> work) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const bool taken = workers_.Run([this, context, reactor, changes, work = std::move(work)] {
-    if (context->IsCancelled()) {
-      reactor->Finish(grpc::Status::CANCELLED);
-      return;
-    }
-    const absl::Status status = work();
-    if (changes && status.ok()) poke_();
-    reactor->Finish(ToGrpc(status));
-  });
-  if (!taken) {
-    reactor->Finish({grpc::StatusCode::UNAVAILABLE,
-                     "the scheduler is stopping or has too many requests; try again"});
-  }
-  return reactor;
-}
 
 grpc::ServerUnaryReactor* AlertRpc::AckAlert(grpc::CallbackServerContext* context,
                                              const v1::AckAlertRequest* request,
                                              v1::AckAlertResponse* response) {
-  return Answer(context, true, [=, this] { return alerts_.Ack(WithActor(*request), response); });
+  return Answer(context, "AckAlert", request,
+                [=](auto& alerts, const auto& asked) { return alerts.Ack(asked, response); });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::SilenceAlerts(grpc::CallbackServerContext* context,
                                                   const v1::SilenceAlertsRequest* request,
                                                   v1::Silence* response) {
-  return Answer(context, true,
-                [=, this] { return alerts_.AddSilence(WithActor(*request), response); });
+  return Answer(context, "SilenceAlerts", request, [=](auto& alerts, const auto& asked) {
+    return alerts.AddSilence(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::ListSilences(grpc::CallbackServerContext* context,
                                                  const v1::ListSilencesRequest* request,
                                                  v1::ListSilencesResponse* response) {
-  return Answer(context, false, [=, this] { return alerts_.ListSilences(*request, response); });
+  return Answer(context, "ListSilences", request, [=](auto& alerts, const auto& asked) {
+    return alerts.ListSilences(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::DeleteSilence(grpc::CallbackServerContext* context,
                                                   const v1::DeleteSilenceRequest* request,
                                                   v1::Silence* response) {
-  return Answer(context, true,
-                [=, this] { return alerts_.DeleteSilence(WithActor(*request), response); });
+  return Answer(context, "DeleteSilence", request, [=](auto& alerts, const auto& asked) {
+    return alerts.DeleteSilence(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::ListDeliveries(grpc::CallbackServerContext* context,
                                                    const v1::ListDeliveriesRequest* request,
                                                    v1::ListDeliveriesResponse* response) {
-  return Answer(context, false, [=, this] { return alerts_.ListDeliveries(*request, response); });
+  return Answer(context, "ListDeliveries", request, [=](auto& alerts, const auto& asked) {
+    return alerts.ListDeliveries(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::RetryDeliveries(grpc::CallbackServerContext* context,
                                                     const v1::RetryDeliveriesRequest* request,
                                                     v1::RetryDeliveriesResponse* response) {
-  return Answer(context, true, [=, this] { return alerts_.Retry(WithActor(*request), response); });
+  return Answer(context, "RetryDeliveries", request,
+                [=](auto& alerts, const auto& asked) { return alerts.Retry(asked, response); });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::ListChannels(grpc::CallbackServerContext* context,
-                                                 const v1::ListChannelsRequest*,
+                                                 const v1::ListChannelsRequest* request,
                                                  v1::ListChannelsResponse* response) {
-  return Answer(context, false, [=, this] { return alerts_.ListChannels(response); });
+  return Answer(context, "ListChannels", request,
+                [=](auto& alerts, const auto&) { return alerts.ListChannels(response); });
 }
 
 grpc::ServerUnaryReactor* AlertRpc::TestChannel(grpc::CallbackServerContext* context,
                                                 const v1::TestChannelRequest* request,
                                                 v1::TestChannelResponse* response) {
-  return Answer(context, false, [=, this] { return alerts_.Test(WithActor(*request), response); });
+  return Answer(context, "TestChannel", request,
+                [=](auto& alerts, const auto& asked) { return alerts.Test(asked, response); });
 }
 
 }  // namespace tidemark

@@ -3,11 +3,17 @@
 #define TIDEMARK_SCHEDULER_RPC_ALERT_RPC_H_
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/access/access_rules.h"
+#include "scheduler/engine/alert_desk.h"
 #include "scheduler/rpc/operator_alerts.h"
-#include "scheduler/rpc/operator_workers.h"
+#include "scheduler/rpc/request_funnel.h"
 #include "tidemark/v1/alert.grpc.pb.h"
 
 namespace tidemark {
@@ -17,12 +23,12 @@ namespace tidemark {
 class AlertRpc : public v1::AlertService::CallbackService {
  public:
   // `poke`: called after something was ordered, from worker threads; must return soon.
-  AlertRpc(AlertDesk& desk, AlertChannels& channels, std::function<void()> poke, Clock& clock,
-           Random& random);
+  AlertRpc(const AccessGate& gate, AlertDesk& desk, AlertChannels& channels,
+           std::function<void()> poke, Clock& clock, Random& random);
   ~AlertRpc() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before the gRPC server is shut down.
-  void Stop() { workers_.Stop(); }
+  void Stop() { funnel_.Stop(); }
 
   grpc::ServerUnaryReactor* AckAlert(grpc::CallbackServerContext* context,
                                      const v1::AckAlertRequest* request,
@@ -50,13 +56,30 @@ class AlertRpc : public v1::AlertService::CallbackService {
                                         v1::TestChannelResponse* response) override;
 
  private:
-  // Runs `work` on a worker and ends the request with its status; `changes`: pokes when it is OK.
-  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, bool changes,
-                                   std::function<absl::Status()> work);
+  // Runs `work` on a worker, for who was admitted to `verb`, and ends the request with its status.
+  template <typename Request>
+  grpc::ServerUnaryReactor* Answer(
+      grpc::CallbackServerContext* context, const char* verb, const Request* request,
+      std::type_identity_t<std::function<absl::Status(OperatorAlerts&, const Request&)>> work) {
+    return funnel_.Pass(
+        context, std::string("AlertService/") + verb, request,
+        [this, work = std::move(work)](const Admitted& admitted, const Request& asked,
+                                       const RequestFunnel::Done& done) {
+          const std::unique_ptr<AlertDesk> desk = desk_.As(CallerOf(admitted));
+          OperatorAlerts alerts(*desk, channels_, clock_, random_);
+          const absl::Status status = work(alerts, asked);
+          const AccessRule* rule = FindAccessRule(admitted.method());
+          if (status.ok() && rule != nullptr && rule->changes) poke_();
+          done(status);
+        });
+  }
 
+  AlertDesk& desk_;
+  AlertChannels& channels_;
   const std::function<void()> poke_;
-  OperatorAlerts alerts_;
-  OperatorWorkers workers_;
+  Clock& clock_;
+  Random& random_;
+  RequestFunnel funnel_;
 };
 
 }  // namespace tidemark

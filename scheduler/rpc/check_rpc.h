@@ -3,9 +3,12 @@
 #define TIDEMARK_SCHEDULER_RPC_CHECK_RPC_H_
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "scheduler/rpc/operator_checks.h"
-#include "scheduler/rpc/operator_workers.h"
+#include "scheduler/rpc/request_funnel.h"
 #include "tidemark/v1/check.grpc.pb.h"
 
 namespace tidemark {
@@ -14,11 +17,11 @@ namespace tidemark {
 // Thread-safe. What it is given must outlive it and be thread-safe.
 class CheckRpc : public v1::CheckService::CallbackService {
  public:
-  CheckRpc(OperatorPort& store, CheckDesk& desk);
+  CheckRpc(const AccessGate& gate, OperatorPort& store, CheckDesk& desk);
   ~CheckRpc() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before the gRPC server is shut down.
-  void Stop() { workers_.Stop(); }
+  void Stop() { funnel_.Stop(); }
 
   grpc::ServerUnaryReactor* RunCheck(grpc::CallbackServerContext* context,
                                      const v1::RunCheckRequest* request,
@@ -28,11 +31,24 @@ class CheckRpc : public v1::CheckService::CallbackService {
                                          v1::ListVerdictsResponse* response) override;
 
  private:
-  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
-                                   std::function<absl::Status()> work);
+  // Runs `work` on a worker, for who was admitted to `verb`, and ends the request with its status.
+  template <typename Request>
+  grpc::ServerUnaryReactor* Answer(
+      grpc::CallbackServerContext* context, const char* verb, const Request* request,
+      std::type_identity_t<std::function<absl::Status(OperatorChecks&, const Request&)>> work) {
+    return funnel_.Pass(
+        context, std::string("CheckService/") + verb, request,
+        [this, work = std::move(work)](const Admitted& admitted, const Request& asked,
+                                       const RequestFunnel::Done& done) {
+          const std::unique_ptr<OperatorPort> store = store_.As(CallerOf(admitted));
+          OperatorChecks checks(*store, desk_, CallerOf(admitted).ns);
+          done(work(checks, asked));
+        });
+  }
 
-  OperatorChecks checks_;
-  OperatorWorkers workers_;
+  OperatorPort& store_;
+  CheckDesk& desk_;
+  RequestFunnel funnel_;
 };
 
 }  // namespace tidemark

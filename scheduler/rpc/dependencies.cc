@@ -67,6 +67,33 @@ absl::Status NoUpstream(OperatorPort& store, const std::string& name) {
   return Invalid(message + "; apply it first, or in the same file");
 }
 
+// Whoever may not see a job cannot begin to wait for it; what waits for one already may go on.
+absl::Status CheckForeign(OperatorPort& store, const std::vector<const JobSpec*>& specs,
+                          const StoredUpstreams& stored) {
+  std::vector<std::string> wanted;
+  std::vector<std::string> names;
+  for (const JobSpec* spec : specs) {
+    names.push_back(spec->name);
+    for (const Dependency& d : spec->after) {
+      if (stored.jobs.count(d.job) > 0) wanted.push_back(d.job);
+    }
+  }
+  if (wanted.empty()) return absl::OkStatus();
+  std::set<std::string> known;
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> seen, store.FindJobs(wanted));
+  for (const OperatorJob& job : seen) known.insert(job.name);
+  if (known.size() < wanted.size()) {
+    TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> before, store.FindJobs(names));
+    for (OperatorJob& job : before) {
+      for (const Dependency& d : LoadJob(std::move(job)).spec.after) known.insert(d.job);
+    }
+  }
+  for (const std::string& name : wanted) {
+    if (known.count(name) == 0) return NoUpstream(store, name);
+  }
+  return absl::OkStatus();
+}
+
 // All jobs that hang together with `job`, by name.
 absl::StatusOr<std::map<std::string, LoadedJob>> Connected(OperatorPort& store,
                                                            const LoadedJob& job) {
@@ -82,7 +109,7 @@ absl::StatusOr<std::map<std::string, LoadedJob>> Connected(OperatorPort& store,
       }
       TM_ASSIGN_OR_RETURN(
           std::vector<OperatorJob> rows,
-          down ? store.JobsAfter(edge) : store.FindJobs({wanted.begin(), wanted.end()}));
+          down ? store.JobsAfter(edge) : store.FindUpstreams({wanted.begin(), wanted.end()}));
       edge.clear();
       for (OperatorJob& row : rows) {
         const std::string name = row.name;
@@ -101,7 +128,7 @@ absl::StatusOr<StoredUpstreams> CheckAfter(OperatorPort& store,
   Edges edges;
   for (const JobSpec* spec : specs) edges[spec->name] = AfterNames(*spec);
   for (std::vector<std::string> names = Unread(edges); !names.empty(); names = Unread(edges)) {
-    TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store.FindJobs(names));
+    TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store.FindUpstreams(names));
     for (OperatorJob& row : rows) {
       LoadedJob job = LoadJob(std::move(row));
       const std::string name = job.row.name;
@@ -113,6 +140,7 @@ absl::StatusOr<StoredUpstreams> CheckAfter(OperatorPort& store,
       if (edges.count(name) == 0) return NoUpstream(store, name);
     }
   }
+  TM_RETURN_IF_ERROR(CheckForeign(store, specs, stored));
   std::set<std::string> safe;
   for (const JobSpec* spec : specs) {
     std::vector<std::string> way;
@@ -155,7 +183,7 @@ absl::StatusOr<std::map<absl::CivilDay, UpstreamDate>> WaitingDates(
     OperatorPort& store, const LoadedJob& job, const std::vector<Occurrence>& due) {
   std::map<absl::CivilDay, UpstreamDate> waiting;
   if (job.spec.after.empty()) return waiting;
-  TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store.FindJobs(AfterNames(job.spec)));
+  TM_ASSIGN_OR_RETURN(std::vector<OperatorJob> rows, store.FindUpstreams(AfterNames(job.spec)));
   std::map<std::string, std::pair<LoadedJob, LedgerRows>> upstreams;
   for (OperatorJob& row : rows) {
     TM_ASSIGN_OR_RETURN(LedgerRows ledger, store.Ledger(row.job_id));

@@ -2,6 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,18 +12,37 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "common/log.h"
+#include "common/status.h"
+#include "common/text.h"
+#include "scheduler/access/authorizer.h"
 #include "scheduler/rpc/executor_codec.h"
+#include "scheduler/rpc/request_funnel.h"
+#include "scheduler/rpc/rpc_status.h"
 #include "tidemark/v1/executor.grpc.pb.h"
 
 namespace tidemark {
 namespace {
 
+const grpc::Status& NotServing() {
+  static const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
+                                   "this node does not serve this stream now");
+  return status;
+}
+
 // One executor's stream. Deletes itself in OnDone; the gateway keeps it in its table until then.
 class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  Stream(StreamId id, GatewayListener* listener, RunLogSink* logs, Clock& clock,
+  Stream(StreamId id, Admitted admitted, GatewayListener* listener, RunLogSink* logs, Clock& clock,
          std::function<void(StreamId)> gone)
-      : id_(id), listener_(listener), logs_(logs), clock_(clock), gone_(std::move(gone)) {}
+      : id_(id),
+        admitted_(std::move(admitted)),
+        listener_(listener),
+        logs_(logs),
+        clock_(clock),
+        gone_(std::move(gone)) {}
+
+  const Identity& identity() const { return admitted_.identity(); }
 
   void Begin() { StartRead(&incoming_); }
 
@@ -37,11 +58,20 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     WriteNext();
   }
 
-  void End() {
+  void End(const grpc::Status& status = NotServing()) {
     absl::MutexLock lock(&mutex_);
     if (finishing_ || ending_) return;
     ending_ = true;
+    status_ = status;
     FinishIfWritten();
+  }
+
+  // Nothing that it says counts any more.
+  void Refuse(const absl::Status& why) {
+    if (refused_.exchange(true)) return;
+    LogWarn("executor's stream refused",
+            {{"peer", admitted_.peer()}, {"token", identity().token_id}, {"why", Message(why)}});
+    End(ToGrpc(why));
   }
 
  private:
@@ -51,11 +81,25 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
       return;
     }
     const absl::Duration received = clock_.Monotonic();
-    if (incoming_.has_hello()) TakeName(incoming_.hello().executor_id());
-    TakeLogChunks();
-    listener_->OnMessage(id_, FromProto(incoming_), received);
+    if (Permitted()) {
+      if (incoming_.has_hello()) TakeName(incoming_.hello().executor_id());
+      TakeLogChunks();
+      listener_->OnMessage(id_, FromProto(incoming_), received);
+    }
     incoming_.Clear();
     StartRead(&incoming_);
+  }
+
+  // Whom a Hello may introduce, the credential says. What was refused is read on and thrown away
+  // until the stream has ended.
+  bool Permitted() {
+    if (refused_) return false;
+    if (!incoming_.has_hello()) return true;
+    const v1::Hello& hello = incoming_.hello();
+    const absl::Status status = AuthorizeExecutor(
+        identity(), hello.app(), hello.namespace_().empty() ? "default" : hello.namespace_());
+    if (!status.ok()) Refuse(status);
+    return status.ok();
   }
 
   // A stream that changes its name is not welcomed under the new one yet.
@@ -114,19 +158,22 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   void FinishIfWritten() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!ending_ || finishing_ || writing_) return;
     finishing_ = true;
-    Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "this node does not serve this stream now"));
+    Finish(status_);
   }
 
   const StreamId id_;
+  const Admitted admitted_;
   GatewayListener* const listener_;
   RunLogSink* const logs_;
   Clock& clock_;
   const std::function<void(StreamId)> gone_;
+  std::atomic<bool> refused_ = false;
   // Of the one read under way:
   v1::ExecutorMessage incoming_;
   std::string executor_id_;  // as it says in its Hello
 
   absl::Mutex mutex_;
+  grpc::Status status_ ABSL_GUARDED_BY(mutex_);            // with which it ends
   int64_t registration_ ABSL_GUARDED_BY(mutex_) = 0;       // 0: not welcomed
   v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
   v1::SchedulerMessage waiting_ ABSL_GUARDED_BY(mutex_);
@@ -136,10 +183,10 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Refuses a stream while the process stops.
+// Refuses a stream at once.
 class ClosedStream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  ClosedStream() { Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the scheduler stops")); }
+  explicit ClosedStream(const grpc::Status& status) { Finish(status); }
   void OnDone() override { delete this; }
 };
 
@@ -147,18 +194,24 @@ class ClosedStream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Sch
 
 class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
  public:
-  Impl(GatewayListener* listener, RunLogSink* logs, Clock& clock)
-      : listener_(listener), logs_(logs), clock_(clock) {}
+  Impl(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs, Clock& clock)
+      : gate_(gate), listener_(listener), logs_(logs), clock_(clock) {}
 
   grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage>* Connect(
-      grpc::CallbackServerContext*) override {
+      grpc::CallbackServerContext* context) override {
+    absl::StatusOr<Admitted> admitted = AdmitCall(gate_, *context, "ExecutorService/Connect");
+    if (!admitted.ok()) return new ClosedStream(ToGrpc(admitted.status()));
     absl::MutexLock lock(&mutex_);
-    if (closed_) return new ClosedStream;
+    if (closed_) {
+      return new ClosedStream({grpc::StatusCode::UNAVAILABLE, "the scheduler stops"});
+    }
+    // A token that was revoked since: the next Recheck finds the stream in the table.
     const StreamId id = ++last_id_;
-    auto* stream = new Stream(id, listener_, logs_, clock_, [this](StreamId gone) {
-      absl::MutexLock lock(&mutex_);
-      streams_.erase(gone);
-    });
+    auto* stream =
+        new Stream(id, *std::move(admitted), listener_, logs_, clock_, [this](StreamId gone) {
+          absl::MutexLock lock(&mutex_);
+          streams_.erase(gone);
+        });
     streams_[id] = stream;
     stream->Begin();
     return stream;
@@ -184,6 +237,20 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     if (it != streams_.end()) it->second->End();
   }
 
+  void Deny(StreamId stream, const std::string& why) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = streams_.find(stream);
+    if (it != streams_.end()) it->second->Refuse(absl::PermissionDeniedError(ToAbsl(why)));
+  }
+
+  void Recheck() {
+    absl::MutexLock lock(&mutex_);
+    for (auto& [id, stream] : streams_) {
+      const absl::Status status = gate_.authenticator().Check(stream->identity());
+      if (!status.ok()) stream->Refuse(status);
+    }
+  }
+
   void CloseAll() {
     absl::MutexLock lock(&mutex_);
     closed_ = true;
@@ -191,6 +258,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   }
 
  private:
+  const AccessGate& gate_;
   GatewayListener* const listener_;
   RunLogSink* const logs_;
   Clock& clock_;
@@ -201,13 +269,16 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   std::unordered_map<StreamId, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
 };
 
-ExecutorGateway::ExecutorGateway(GatewayListener* listener, RunLogSink* logs, Clock& clock)
-    : impl_(std::make_unique<Impl>(listener, logs, clock)) {}
+ExecutorGateway::ExecutorGateway(const AccessGate& gate, GatewayListener* listener,
+                                 RunLogSink* logs, Clock& clock)
+    : impl_(std::make_unique<Impl>(gate, listener, logs, clock)) {}
 ExecutorGateway::~ExecutorGateway() = default;
 grpc::Service* ExecutorGateway::service() { return impl_.get(); }
 void ExecutorGateway::SetNode(const std::string& node_id) { impl_->SetNode(node_id); }
 void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }
 void ExecutorGateway::Close(StreamId stream) { impl_->Close(stream); }
+void ExecutorGateway::Deny(StreamId stream, const std::string& why) { impl_->Deny(stream, why); }
+void ExecutorGateway::Recheck() { impl_->Recheck(); }
 void ExecutorGateway::CloseAll() { impl_->CloseAll(); }
 
 }  // namespace tidemark

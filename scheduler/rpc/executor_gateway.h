@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "scheduler/access/access_gate.h"
 #include "scheduler/engine/messages.h"
 #include "scheduler/engine/run_log.h"
 
@@ -31,7 +33,9 @@ class GatewayListener {
 class ExecutorGateway {
  public:
   // All must outlive it. Log chunks go to `logs`, past the listener, once the stream was welcomed.
-  ExecutorGateway(GatewayListener* listener, RunLogSink* logs, Clock& clock);
+  // A stream is let in by its credential, and speaks for the app and namespace of that alone.
+  ExecutorGateway(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs,
+                  Clock& clock);
   ~ExecutorGateway();  // after the server has shut down
 
   // To be registered with the server, once.
@@ -42,6 +46,10 @@ class ExecutorGateway {
   void Send(const std::vector<Outbound>& messages);
   // Ends the stream with UNAVAILABLE once what was sent is written; the executor comes back.
   void Close(StreamId stream);
+  // Ends the stream with PERMISSION_DENIED: it said what its credential does not let it say.
+  void Deny(StreamId stream, const std::string& why);
+  // Ends the streams whose credential was revoked or has expired. After the tokens were read anew.
+  void Recheck();
   // Ends all streams, and those that come later at once. For the shutdown.
   void CloseAll();
 

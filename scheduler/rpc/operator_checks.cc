@@ -185,6 +185,7 @@ absl::Status OperatorChecks::List(const v1::ListVerdictsRequest& request,
                                   v1::ListVerdictsResponse* response) {
   VerdictFilter filter;
   filter.job = request.job();
+  filter.ns = ns_;
   TM_ASSIGN_OR_RETURN(filter.from, ReadDay("from", request.from()));
   TM_ASSIGN_OR_RETURN(filter.to, ReadDay("to", request.to()));
   if (filter.from.has_value() && filter.to.has_value() && *filter.to < *filter.from) {

@@ -3,6 +3,8 @@
 #define TIDEMARK_SCHEDULER_RPC_OPERATOR_CHECKS_H_
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,7 +20,9 @@ namespace tidemark {
 // given must outlive it.
 class OperatorChecks {
  public:
-  OperatorChecks(OperatorPort& store, CheckDesk& desk) : store_(store), desk_(desk) {}
+  // `ns`: the verdicts of other namespaces do not exist; "": all do. `store` shows the same.
+  OperatorChecks(OperatorPort& store, CheckDesk& desk, std::string ns)
+      : store_(store), desk_(desk), ns_(std::move(ns)) {}
 
   absl::Status Run(const v1::RunCheckRequest& request, v1::RunCheckResponse* response);
   absl::Status List(const v1::ListVerdictsRequest& request, v1::ListVerdictsResponse* response);
@@ -31,6 +35,7 @@ class OperatorChecks {
 
   OperatorPort& store_;
   CheckDesk& desk_;
+  const std::string ns_;
 };
 
 }  // namespace tidemark

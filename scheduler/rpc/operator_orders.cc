@@ -1,6 +1,7 @@
 #include "scheduler/rpc/operator_orders.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -268,6 +269,25 @@ absl::StatusOr<CommandState> OperatorOrders::Cancel(const v1::CancelRunRequest& 
   return store_.AddCommand(RunCommand(run, "cancel", request));
 }
 
+absl::Status OperatorOrders::CheckCascade(const std::string& job) {
+  std::set<std::string> reached = {job};
+  std::vector<std::string> edge = {job};
+  while (!edge.empty()) {
+    TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> after, store_.JobsAfter(edge));
+    edge.clear();
+    for (const OperatorJob& each : after) {
+      if (reached.insert(each.name).second) edge.push_back(each.name);
+    }
+    TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> seen, store_.FindJobs(edge));
+    if (seen.size() < edge.size()) {
+      return absl::PermissionDeniedError(
+          "cascade: jobs of other namespaces wait for this one and would run again; that takes a "
+          "token for all namespaces. Without --cascade they stay as they are");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& request) {
   TM_RETURN_IF_ERROR(CheckReason(request.reason()));
   TM_ASSIGN_OR_RETURN(const OperatorRun run, FindRun(store_, request.run_id()));
@@ -288,6 +308,7 @@ absl::StatusOr<CommandState> OperatorOrders::Rerun(const v1::RerunRunRequest& re
                                       " has no business date, nothing was computed from it"
                                 : "cascade: goes with --force");
   }
+  if (request.cascade()) TM_RETURN_IF_ERROR(CheckCascade(run.job));
   if (!request.force()) {
     if (!date.empty()) TM_RETURN_IF_ERROR(CheckVerdict(job, date));
     if (date.empty() && run.status == "COMPLETED") {

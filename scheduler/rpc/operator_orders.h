@@ -42,6 +42,8 @@ class OperatorOrders {
   // The date to trigger, as text. INVALID_ARGUMENT and FAILED_PRECONDITION say which are near.
   absl::StatusOr<std::string> CheckDate(const LoadedJob& job, const std::string& text);
   absl::Status CheckExecutor(const LoadedJob& job, const std::string& executor_id);
+  // Whoever may not see a job runs none of its dates again, on no roundabout way.
+  absl::Status CheckCascade(const std::string& job);
   absl::Status CheckVerdict(const LoadedJob& job, const std::string& date);
 
   OperatorPort& store_;

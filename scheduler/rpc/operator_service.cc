@@ -1,6 +1,5 @@
 #include "scheduler/rpc/operator_service.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "common/log.h"
@@ -28,78 +27,48 @@ void FillTrigger(const CommandState* state, bool existing, v1::TriggerJobRespons
 
 }  // namespace
 
-OperatorService::OperatorService(OperatorPort& store, std::function<void()> poke, Clock& clock,
-                                 Random& random, OperatorServiceOptions options)
-    : poke_(std::move(poke)),
+OperatorService::OperatorService(const AccessGate& gate, OperatorPort& store,
+                                 std::function<void()> poke, Clock& clock, Random& random,
+                                 OperatorServiceOptions options)
+    : store_(store),
+      clock_(clock),
+      random_(random),
+      poke_(std::move(poke)),
       options_(options),
-      jobs_(store, clock, random),
-      calendars_(store),
-      orders_(store, clock, random),
-      dates_(store, clock, random),
-      lists_(store, options.alert_desk, options.alert_channels),
-      verify_(store),
-      logs_(store),
-      backfills_(store, clock, random),
       waiter_(store, clock),
-      workers_(options.workers, options.queue) {}
+      funnel_(gate, options.workers, options.queue) {}
 
 OperatorService::~OperatorService() { Stop(); }
 
 void OperatorService::Stop() {
-  workers_.Stop();
+  funnel_.Stop();
   waiter_.Stop();
 }
 
-grpc::ServerUnaryReactor* OperatorService::Answer(grpc::CallbackServerContext* context,
-                                                  std::function<absl::Status()> work) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const bool taken = workers_.Run([context, reactor, work = std::move(work)] {
-    // Whoever asked has gone: spare the database.
-    reactor->Finish(context->IsCancelled() ? grpc::Status::CANCELLED : ToGrpc(work()));
-  });
-  if (!taken) {
-    reactor->Finish({grpc::StatusCode::UNAVAILABLE,
-                     "the scheduler is stopping or has too many requests; try again"});
+void OperatorService::Await(absl::StatusOr<CommandState> recorded, const Fill& fill,
+                            const RequestFunnel::Done& done) {
+  if (!recorded.ok()) {
+    done(recorded.status());
+    return;
   }
-  return reactor;
-}
-
-grpc::ServerUnaryReactor* OperatorService::Order(
-    grpc::CallbackServerContext* context, std::function<absl::StatusOr<CommandState>()> record,
-    std::function<void(const CommandState*, bool existing)> fill) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const auto finish = [reactor, fill = std::move(fill)](std::optional<CommandState> state,
-                                                        bool existing) {
+  const auto finish = [fill, done](std::optional<CommandState> state, bool existing) {
     if (state.has_value() && state->code != absl::StatusCode::kOk) {
-      reactor->Finish(ToGrpc(absl::Status(state->code, ToAbsl(state->message))));
+      done(absl::Status(state->code, ToAbsl(state->message)));
       return;
     }
     fill(state.has_value() ? &*state : nullptr, existing);
-    reactor->Finish(grpc::Status::OK);
+    done(absl::OkStatus());
   };
-  const bool taken = workers_.Run([this, reactor, record = std::move(record), finish] {
-    absl::StatusOr<CommandState> state = record();
-    if (!state.ok()) {
-      reactor->Finish(ToGrpc(state.status()));
-      return;
-    }
-    const bool existing = state->existing;
-    if (state->done) {
-      finish(*std::move(state), existing);
-      return;
-    }
-    poke_();
-    waiter_.Wait(state->command_id, options_.order_timeout,
-                 [finish, existing](std::optional<CommandState> ended) {
-                   finish(std::move(ended), existing);
-                 });
-  });
-  if (!taken) {
-    reactor->Finish({grpc::StatusCode::UNAVAILABLE,
-                     "the scheduler is stopping or has too many requests; nothing was recorded, "
-                     "try again"});
+  const bool existing = recorded->existing;
+  if (recorded->done) {
+    finish(*std::move(recorded), existing);
+    return;
   }
-  return reactor;
+  poke_();
+  waiter_.Wait(recorded->command_id, options_.order_timeout,
+               [finish, existing](std::optional<CommandState> ended) {
+                 finish(std::move(ended), existing);
+               });
 }
 
 // ---------------------------------------------------------------- jobs
@@ -107,9 +76,14 @@ grpc::ServerUnaryReactor* OperatorService::Order(
 grpc::ServerUnaryReactor* OperatorService::ApplyJobs(grpc::CallbackServerContext* context,
                                                      const v1::ApplyJobsRequest* request,
                                                      v1::ApplyJobsResponse* response) {
-  return Answer(context, [=, this] {
+  return Answer(context, "ApplyJobs", request, [=, this](auto& parts, const auto& asked) {
+    if (options_.approvals != nullptr && asked.waive_gap() && !asked.dry_run()) {
+      return absl::Status(absl::FailedPreconditionError(
+          "waive_gap: giving dates up takes a second operator here. Let the edit fill them "
+          "(--fill-gap), or give them up first: tidemark watermark waive"));
+    }
     bool changed = false;
-    const absl::Status status = jobs_.Apply(WithActor(*request), response, &changed);
+    const absl::Status status = parts.jobs.Apply(asked, response, &changed);
     if (changed) poke_();
     return status;
   });
@@ -118,19 +92,22 @@ grpc::ServerUnaryReactor* OperatorService::ApplyJobs(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* OperatorService::ListJobs(grpc::CallbackServerContext* context,
                                                     const v1::ListJobsRequest* request,
                                                     v1::ListJobsResponse* response) {
-  return Answer(context, [=, this] { return jobs_.List(*request, response); });
+  return Answer(context, "ListJobs", request,
+                [=](auto& parts, const auto& asked) { return parts.jobs.List(asked, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::GetJob(grpc::CallbackServerContext* context,
                                                   const v1::GetJobRequest* request,
                                                   v1::Job* response) {
-  return Answer(context, [=, this] { return jobs_.Get(*request, response); });
+  return Answer(context, "GetJob", request,
+                [=](auto& parts, const auto& asked) { return parts.jobs.Get(asked, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::NextFires(grpc::CallbackServerContext* context,
                                                      const v1::NextFiresRequest* request,
                                                      v1::NextFiresResponse* response) {
-  return Answer(context, [=, this] { return jobs_.Next(*request, response); });
+  return Answer(context, "NextFires", request,
+                [=](auto& parts, const auto& asked) { return parts.jobs.Next(asked, response); });
 }
 
 // ---------------------------------------------------------------- calendars
@@ -138,9 +115,9 @@ grpc::ServerUnaryReactor* OperatorService::NextFires(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* OperatorService::ImportCalendar(grpc::CallbackServerContext* context,
                                                           const v1::ImportCalendarRequest* request,
                                                           v1::ImportCalendarResponse* response) {
-  return Answer(context, [=, this] {
+  return Answer(context, "ImportCalendar", request, [=, this](auto& parts, const auto& asked) {
     bool changed = false;
-    const absl::Status status = calendars_.Import(WithActor(*request), response, &changed);
+    const absl::Status status = parts.calendars.Import(asked, response, &changed);
     if (changed) poke_();
     return status;
   });
@@ -149,13 +126,17 @@ grpc::ServerUnaryReactor* OperatorService::ImportCalendar(grpc::CallbackServerCo
 grpc::ServerUnaryReactor* OperatorService::ListCalendars(grpc::CallbackServerContext* context,
                                                          const v1::ListCalendarsRequest* request,
                                                          v1::ListCalendarsResponse* response) {
-  return Answer(context, [=, this] { return calendars_.List(*request, response); });
+  return Answer(context, "ListCalendars", request, [=](auto& parts, const auto& asked) {
+    return parts.calendars.List(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::GetCalendar(grpc::CallbackServerContext* context,
                                                        const v1::GetCalendarRequest* request,
                                                        v1::Calendar* response) {
-  return Answer(context, [=, this] { return calendars_.Get(*request, response); });
+  return Answer(context, "GetCalendar", request, [=](auto& parts, const auto& asked) {
+    return parts.calendars.Get(asked, response);
+  });
 }
 
 // ---------------------------------------------------------------- orders
@@ -164,7 +145,8 @@ grpc::ServerUnaryReactor* OperatorService::TriggerJob(grpc::CallbackServerContex
                                                       const v1::TriggerJobRequest* request,
                                                       v1::TriggerJobResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Trigger(WithActor(*request)); },
+      context, "TriggerJob", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Trigger(asked); },
       [=](const CommandState* state, bool existing) { FillTrigger(state, existing, response); });
 }
 
@@ -172,7 +154,8 @@ grpc::ServerUnaryReactor* OperatorService::PauseJob(grpc::CallbackServerContext*
                                                     const v1::PauseJobRequest* request,
                                                     v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Pause(WithActor(*request)); },
+      context, "PauseJob", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Pause(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
@@ -180,7 +163,8 @@ grpc::ServerUnaryReactor* OperatorService::ResumeJob(grpc::CallbackServerContext
                                                      const v1::ResumeJobRequest* request,
                                                      v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Resume(WithActor(*request)); },
+      context, "ResumeJob", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Resume(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
@@ -188,7 +172,8 @@ grpc::ServerUnaryReactor* OperatorService::DeleteJob(grpc::CallbackServerContext
                                                      const v1::DeleteJobRequest* request,
                                                      v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Delete(WithActor(*request)); },
+      context, "DeleteJob", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Delete(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
@@ -196,7 +181,8 @@ grpc::ServerUnaryReactor* OperatorService::CancelRun(grpc::CallbackServerContext
                                                      const v1::CancelRunRequest* request,
                                                      v1::CancelRunResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Cancel(WithActor(*request)); },
+      context, "CancelRun", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Cancel(asked); },
       [=](const CommandState* state, bool) {
         response->set_queued(state == nullptr);
         response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
@@ -210,7 +196,8 @@ grpc::ServerUnaryReactor* OperatorService::RerunRun(grpc::CallbackServerContext*
                                                     const v1::RerunRunRequest* request,
                                                     v1::TriggerJobResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Rerun(WithActor(*request)); },
+      context, "RerunRun", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Rerun(asked); },
       [=](const CommandState* state, bool existing) { FillTrigger(state, existing, response); });
 }
 
@@ -218,7 +205,8 @@ grpc::ServerUnaryReactor* OperatorService::ReleaseRun(grpc::CallbackServerContex
                                                       const v1::ReleaseRunRequest* request,
                                                       v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Release(WithActor(*request)); },
+      context, "ReleaseRun", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Release(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
@@ -226,7 +214,8 @@ grpc::ServerUnaryReactor* OperatorService::DrainExecutor(grpc::CallbackServerCon
                                                          const v1::DrainExecutorRequest* request,
                                                          v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return orders_.Drain(WithActor(*request)); },
+      context, "DrainExecutor", request,
+      [=](auto& parts, const auto& asked) { return parts.orders.Drain(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
@@ -236,7 +225,8 @@ grpc::ServerUnaryReactor* OperatorService::WaiveDates(grpc::CallbackServerContex
                                                       const v1::WaiveDatesRequest* request,
                                                       v1::DatesResponse* response) {
   return Order(
-      context, [=, this] { return dates_.Waive(WithActor(*request)); },
+      context, "WaiveDates", request,
+      [=](auto& parts, const auto& asked) { return parts.dates.Waive(asked); },
       [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
 }
 
@@ -244,7 +234,8 @@ grpc::ServerUnaryReactor* OperatorService::ForceDone(grpc::CallbackServerContext
                                                      const v1::ForceDoneRequest* request,
                                                      v1::DatesResponse* response) {
   return Order(
-      context, [=, this] { return dates_.ForceDone(WithActor(*request)); },
+      context, "ForceDone", request,
+      [=](auto& parts, const auto& asked) { return parts.dates.ForceDone(asked); },
       [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
 }
 
@@ -252,7 +243,8 @@ grpc::ServerUnaryReactor* OperatorService::UnwaiveDates(grpc::CallbackServerCont
                                                         const v1::UnwaiveDatesRequest* request,
                                                         v1::DatesResponse* response) {
   return Order(
-      context, [=, this] { return dates_.Unwaive(WithActor(*request)); },
+      context, "UnwaiveDates", request,
+      [=](auto& parts, const auto& asked) { return parts.dates.Unwaive(asked); },
       [=](const CommandState* state, bool) { FillDates(state, kQueued, response); });
 }
 
@@ -261,49 +253,61 @@ grpc::ServerUnaryReactor* OperatorService::UnwaiveDates(grpc::CallbackServerCont
 grpc::ServerUnaryReactor* OperatorService::ListRuns(grpc::CallbackServerContext* context,
                                                     const v1::ListRunsRequest* request,
                                                     v1::ListRunsResponse* response) {
-  return Answer(context, [=, this] { return lists_.Runs(*request, response); });
+  return Answer(context, "ListRuns", request,
+                [=](auto& parts, const auto& asked) { return parts.lists.Runs(asked, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::GetRun(grpc::CallbackServerContext* context,
                                                   const v1::GetRunRequest* request,
                                                   v1::Run* response) {
-  return Answer(context, [=, this] { return lists_.Run(*request, response); });
+  return Answer(context, "GetRun", request,
+                [=](auto& parts, const auto& asked) { return parts.lists.Run(asked, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ReadRunLog(grpc::CallbackServerContext* context,
                                                       const v1::ReadRunLogRequest* request,
                                                       v1::ReadRunLogResponse* response) {
-  return Answer(context, [=, this] { return logs_.Read(*request, response); });
+  return Answer(context, "ReadRunLog", request,
+                [=](auto& parts, const auto& asked) { return parts.logs.Read(asked, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ListWatermarks(grpc::CallbackServerContext* context,
                                                           const v1::ListWatermarksRequest* request,
                                                           v1::ListWatermarksResponse* response) {
-  return Answer(context, [=, this] { return lists_.Watermarks(*request, response); });
+  return Answer(context, "ListWatermarks", request, [=](auto& parts, const auto& asked) {
+    return parts.lists.Watermarks(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ListExecutors(grpc::CallbackServerContext* context,
                                                          const v1::ListExecutorsRequest* request,
                                                          v1::ListExecutorsResponse* response) {
-  return Answer(context, [=, this] { return lists_.Executors(*request, response); });
+  return Answer(context, "ListExecutors", request, [=](auto& parts, const auto& asked) {
+    return parts.lists.Executors(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ListAlerts(grpc::CallbackServerContext* context,
                                                       const v1::ListAlertsRequest* request,
                                                       v1::ListAlertsResponse* response) {
-  return Answer(context, [=, this] { return lists_.Alerts(*request, response); });
+  return Answer(context, "ListAlerts", request, [=](auto& parts, const auto& asked) {
+    return parts.lists.Alerts(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ClusterStatus(grpc::CallbackServerContext* context,
                                                          const v1::ClusterStatusRequest* request,
                                                          v1::ClusterStatusResponse* response) {
-  return Answer(context, [=, this] { return lists_.Cluster(*request, response); });
+  return Answer(context, "ClusterStatus", request, [=](auto& parts, const auto& asked) {
+    return parts.lists.Cluster(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::VerifyJobs(grpc::CallbackServerContext* context,
                                                       const v1::VerifyJobsRequest* request,
                                                       v1::VerifyJobsResponse* response) {
-  return Answer(context, [=, this] { return verify_.Jobs(*request, response); });
+  return Answer(context, "VerifyJobs", request,
+                [=](auto& parts, const auto& asked) { return parts.verify.Jobs(asked, response); });
 }
 
 }  // namespace tidemark

@@ -3,23 +3,23 @@
 #define TIDEMARK_SCHEDULER_RPC_OPERATOR_SERVICE_H_
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/id.h"
+#include "scheduler/access/access_desk.h"
+#include "scheduler/access/access_gate.h"
 #include "scheduler/engine/alert_delivery.h"
 #include "scheduler/engine/operator_port.h"
-#include "scheduler/rpc/operator_backfills.h"
-#include "scheduler/rpc/operator_calendars.h"
-#include "scheduler/rpc/operator_dates.h"
-#include "scheduler/rpc/operator_jobs.h"
-#include "scheduler/rpc/operator_lists.h"
-#include "scheduler/rpc/operator_logs.h"
-#include "scheduler/rpc/operator_orders.h"
-#include "scheduler/rpc/operator_verify.h"
+#include "scheduler/rpc/operator_parts.h"
 #include "scheduler/rpc/operator_waiter.h"
-#include "scheduler/rpc/operator_workers.h"
+#include "scheduler/rpc/request_funnel.h"
+#include "scheduler/rpc/second_person.h"
 #include "tidemark/v1/operator.grpc.pb.h"
 
 namespace tidemark {
@@ -31,6 +31,14 @@ struct OperatorServiceOptions {
   // For the warnings of the cluster's status; null: without them.
   AlertDesk* alert_desk = nullptr;
   AlertChannels* alert_channels = nullptr;
+  // Set: waive, force-done and forced reruns and releases wait for a second operator, there.
+  AccessDesk* approvals = nullptr;
+};
+
+// What became of an order that a second person approved.
+struct ApprovedOrder {
+  bool queued = false;
+  std::string message;
 };
 
 // Requests are carried out by worker threads; orders then wait without one. Thread-safe. What it
@@ -38,8 +46,8 @@ struct OperatorServiceOptions {
 class OperatorService : public v1::OperatorService::CallbackService {
  public:
   // `poke`: called after orders were recorded, from worker threads; must return soon.
-  OperatorService(OperatorPort& store, std::function<void()> poke, Clock& clock, Random& random,
-                  OperatorServiceOptions options = {});
+  OperatorService(const AccessGate& gate, OperatorPort& store, std::function<void()> poke,
+                  Clock& clock, Random& random, OperatorServiceOptions options = {});
   ~OperatorService() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before the gRPC server is shut down, which
@@ -47,6 +55,10 @@ class OperatorService : public v1::OperatorService::CallbackService {
   void Stop();
   // This process has carried out orders: their askers need not wait for the next look.
   void NudgeOrders() { waiter_.Nudge(); }
+  // Carries out an order that waited for a second person, who is `admitted` for it. `done` is
+  // called once, maybe from another thread. Blocks for the database.
+  void CarryOutApproved(const Admitted& admitted, const ApprovalRow& approval,
+                        std::function<void(absl::StatusOr<ApprovedOrder>)> done);
 
   grpc::ServerUnaryReactor* ApplyJobs(grpc::CallbackServerContext* context,
                                       const v1::ApplyJobsRequest* request,
@@ -154,30 +166,70 @@ class OperatorService : public v1::OperatorService::CallbackService {
                                         v1::OrderResponse* response) override;
 
  private:
-  grpc::ServerUnaryReactor* MoveBackfill(grpc::CallbackServerContext* context, const char* kind,
-                                         const v1::BackfillOrderRequest* request,
-                                         v1::OrderResponse* response);
-  // Runs `work` on a worker and ends the request with its status.
-  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
-                                   std::function<absl::Status()> work);
-  // Records an order on a worker, waits for its end, and lets `fill` write the answer: with the
-  // state, or with null when it is still queued.
-  grpc::ServerUnaryReactor* Order(grpc::CallbackServerContext* context,
-                                  std::function<absl::StatusOr<CommandState>()> record,
-                                  std::function<void(const CommandState*, bool existing)> fill);
+  using Reactor = grpc::ServerUnaryReactor;
+  using Fill = std::function<void(const CommandState*, bool existing)>;
+  template <typename Request>
+  using Work = std::type_identity_t<std::function<absl::Status(OperatorParts&, const Request&)>>;
+  template <typename Request>
+  using Record = std::type_identity_t<
+      std::function<absl::StatusOr<CommandState>(OperatorParts&, const Request&)>>;
 
+  Reactor* MoveBackfill(grpc::CallbackServerContext* context, const char* verb, const char* kind,
+                        const v1::BackfillOrderRequest* request, v1::OrderResponse* response);
+
+  OperatorParts PartsFor(const Admitted& admitted) {
+    return {admitted, store_, options_.alert_desk, options_.alert_channels, clock_, random_};
+  }
+
+  // Runs `work` on a worker, for who was admitted to `verb`, and ends the request with its status.
+  template <typename Request>
+  Reactor* Answer(grpc::CallbackServerContext* context, const char* verb, const Request* request,
+                  Work<Request> work) {
+    return funnel_.Pass(
+        context, std::string("OperatorService/") + verb, request,
+        [this, work = std::move(work)](const Admitted& admitted, const Request& asked,
+                                       const RequestFunnel::Done& done) {
+          OperatorParts parts = PartsFor(admitted);
+          done(work(parts, asked));
+        });
+  }
+
+  // Records an order on a worker, waits for its end, and lets `fill` write the answer: with the
+  // state, or with null when it is still queued. One that takes a second person is kept for him.
+  template <typename Request>
+  Reactor* Order(grpc::CallbackServerContext* context, const char* verb, const Request* request,
+                 Record<Request> record, Fill fill) {
+    return funnel_.Pass(
+        context, std::string("OperatorService/") + verb, request,
+        [this, record = std::move(record), fill = std::move(fill)](
+            const Admitted& admitted, const Request& asked, const RequestFunnel::Done& done) {
+          OperatorParts parts = PartsFor(admitted);
+          if (options_.approvals != nullptr) {
+            absl::StatusOr<std::optional<ApprovalRow>> wanted =
+                NeedsSecondPerson(parts.store, asked);
+            if (!wanted.ok() || wanted->has_value()) {
+              done(wanted.ok() ? Ask(admitted, **std::move(wanted), asked) : wanted.status());
+              return;
+            }
+          }
+          Await(record(parts, asked), fill, done);
+        });
+  }
+
+  // Keeps the order; the error says whom it waits for.
+  absl::Status Ask(const Admitted& admitted, ApprovalRow approval,
+                   const google::protobuf::Message& request);
+  // Waits for the end of an order that was recorded.
+  void Await(absl::StatusOr<CommandState> recorded, const Fill& fill,
+             const RequestFunnel::Done& done);
+
+  OperatorPort& store_;
+  Clock& clock_;
+  Random& random_;
   const std::function<void()> poke_;
   const OperatorServiceOptions options_;
-  OperatorJobs jobs_;
-  OperatorCalendars calendars_;
-  OperatorOrders orders_;
-  OperatorDates dates_;
-  OperatorLists lists_;
-  OperatorVerify verify_;
-  OperatorLogs logs_;
-  OperatorBackfills backfills_;
   OperatorWaiter waiter_;
-  OperatorWorkers workers_;
+  RequestFunnel funnel_;
 };
 
 }  // namespace tidemark

@@ -12,12 +12,12 @@ namespace tidemark {
 grpc::ServerUnaryReactor* OperatorService::CreateBackfill(grpc::CallbackServerContext* context,
                                                           const v1::CreateBackfillRequest* request,
                                                           v1::CreateBackfillResponse* response) {
-  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
-    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.Create(WithActor(*request), response));
+  const auto record = [=](auto& parts, const auto& asked) -> absl::StatusOr<CommandState> {
+    TM_ASSIGN_OR_RETURN(CommandState state, parts.backfills.Create(asked, response));
     response->set_backfill_id(state.command_id);
     return state;
   };
-  return Order(context, record, [=](const CommandState* state, bool) {
+  return Order(context, "CreateBackfill", request, record, [=](const CommandState* state, bool) {
     response->set_queued(state == nullptr);
     response->set_message(state == nullptr ? kQueued : Field(*state, "message"));
     if (state == nullptr || request->dry_run()) return;
@@ -28,51 +28,56 @@ grpc::ServerUnaryReactor* OperatorService::CreateBackfill(grpc::CallbackServerCo
 grpc::ServerUnaryReactor* OperatorService::ListBackfills(grpc::CallbackServerContext* context,
                                                          const v1::ListBackfillsRequest* request,
                                                          v1::ListBackfillsResponse* response) {
-  return Answer(context, [=, this] { return backfills_.List(*request, response); });
+  return Answer(context, "ListBackfills", request, [=](auto& parts, const auto& asked) {
+    return parts.backfills.List(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::GetBackfill(grpc::CallbackServerContext* context,
                                                        const v1::GetBackfillRequest* request,
                                                        v1::Backfill* response) {
-  return Answer(context, [=, this] { return backfills_.Get(*request, response); });
+  return Answer(context, "GetBackfill", request, [=](auto& parts, const auto& asked) {
+    return parts.backfills.Get(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::MoveBackfill(grpc::CallbackServerContext* context,
-                                                        const char* kind,
+                                                        const char* verb, const char* kind,
                                                         const v1::BackfillOrderRequest* request,
                                                         v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return backfills_.Move(kind, WithActor(*request)); },
+      context, verb, request,
+      [=](auto& parts, const auto& asked) { return parts.backfills.Move(kind, asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 
 grpc::ServerUnaryReactor* OperatorService::PauseBackfill(grpc::CallbackServerContext* context,
                                                          const v1::BackfillOrderRequest* request,
                                                          v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_pause", request, response);
+  return MoveBackfill(context, "PauseBackfill", "backfill_pause", request, response);
 }
 
 grpc::ServerUnaryReactor* OperatorService::ResumeBackfill(grpc::CallbackServerContext* context,
                                                           const v1::BackfillOrderRequest* request,
                                                           v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_resume", request, response);
+  return MoveBackfill(context, "ResumeBackfill", "backfill_resume", request, response);
 }
 
 grpc::ServerUnaryReactor* OperatorService::CancelBackfill(grpc::CallbackServerContext* context,
                                                           const v1::BackfillOrderRequest* request,
                                                           v1::OrderResponse* response) {
-  return MoveBackfill(context, "backfill_cancel", request, response);
+  return MoveBackfill(context, "CancelBackfill", "backfill_cancel", request, response);
 }
 
 grpc::ServerUnaryReactor* OperatorService::DrillJob(grpc::CallbackServerContext* context,
                                                     const v1::DrillJobRequest* request,
                                                     v1::DrillJobResponse* response) {
-  const auto record = [=, this]() -> absl::StatusOr<CommandState> {
-    TM_ASSIGN_OR_RETURN(CommandState state, backfills_.StartDrill(WithActor(*request)));
+  const auto record = [=](auto& parts, const auto& asked) -> absl::StatusOr<CommandState> {
+    TM_ASSIGN_OR_RETURN(CommandState state, parts.backfills.StartDrill(asked));
     response->set_drill_id(state.command_id);
     return state;
   };
-  return Order(context, record, [=](const CommandState* state, bool) {
+  return Order(context, "DrillJob", request, record, [=](const CommandState* state, bool) {
     response->set_queued(state == nullptr);
     if (state == nullptr) return;
     const std::string dates = Field(*state, "dates");
@@ -85,14 +90,17 @@ grpc::ServerUnaryReactor* OperatorService::DrillJob(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* OperatorService::GetDrill(grpc::CallbackServerContext* context,
                                                     const v1::GetDrillRequest* request,
                                                     v1::Drill* response) {
-  return Answer(context, [=, this] { return backfills_.GetDrill(*request, response); });
+  return Answer(context, "GetDrill", request, [=](auto& parts, const auto& asked) {
+    return parts.backfills.GetDrill(asked, response);
+  });
 }
 
 grpc::ServerUnaryReactor* OperatorService::ResetCursor(grpc::CallbackServerContext* context,
                                                        const v1::ResetCursorRequest* request,
                                                        v1::OrderResponse* response) {
   return Order(
-      context, [=, this] { return backfills_.ResetCursor(WithActor(*request)); },
+      context, "ResetCursor", request,
+      [=](auto& parts, const auto& asked) { return parts.backfills.ResetCursor(asked); },
       [=](const CommandState* state, bool) { FillOrder(state, response); });
 }
 

@@ -64,7 +64,7 @@ absl::Status DefineUpstreams(OperatorPort& store, verify::History& history) {
   for (const verify::Upstream& upstream : history.upstreams) {
     names.push_back(upstream.history.name);
   }
-  TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> rows, store.FindJobs(names));
+  TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> rows, store.FindUpstreams(names));
   for (verify::Upstream& upstream : history.upstreams) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const OperatorJob& job) {
       return job.job_id == upstream.history.job_id;

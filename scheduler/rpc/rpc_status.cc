@@ -6,6 +6,15 @@
 #include "common/status.h"
 
 namespace tidemark {
+namespace {
+
+bool HasPayload(const absl::Status& status) {
+  bool has = false;
+  status.ForEachPayload([&](absl::string_view, const absl::Cord&) { has = true; });
+  return has;
+}
+
+}  // namespace
 
 grpc::Status ToGrpc(const absl::Status& status) {
   const std::string message = Message(status);
@@ -19,6 +28,11 @@ grpc::Status ToGrpc(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kUnimplemented:
       return {static_cast<grpc::StatusCode>(status.code()), message};
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
+      // The database's refusals are not the caller's.
+      if (HasPayload(status)) break;
+      return {static_cast<grpc::StatusCode>(status.code()), message};
     case absl::StatusCode::kAborted:
       return {grpc::StatusCode::UNAVAILABLE,
               "others changed the same at the same time (" + message + "); try again"};
@@ -30,9 +44,10 @@ grpc::Status ToGrpc(const absl::Status& status) {
               "the link to the database broke while this was committed (" + message +
                   "); look whether it took effect before you try again"};
     default:
-      LogError("operator request failed", {{"error", message}});
-      return {grpc::StatusCode::INTERNAL, message};
+      break;
   }
+  LogError("operator request failed", {{"error", message}});
+  return {grpc::StatusCode::INTERNAL, message};
 }
 
 }  // namespace tidemark

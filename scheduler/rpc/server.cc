@@ -3,6 +3,8 @@
 #include <grpc/support/time.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
 
 #include <utility>
 
@@ -28,6 +30,24 @@ void SetOptions(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
 }
 
+constexpr unsigned int kReloadSeconds = 1;
+
+std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const TlsFiles& tls) {
+  if (tls.cert.empty()) return grpc::InsecureServerCredentials();
+  using grpc::experimental::FileWatcherCertificateProvider;
+  const auto provider = tls.ca.empty() ? std::make_shared<FileWatcherCertificateProvider>(
+                                             tls.key, tls.cert, kReloadSeconds)
+                                       : std::make_shared<FileWatcherCertificateProvider>(
+                                             tls.key, tls.cert, tls.ca, kReloadSeconds);
+  grpc::experimental::TlsServerCredentialsOptions options(provider);
+  options.watch_identity_key_cert_pairs();
+  if (!tls.ca.empty()) {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
 }  // namespace
 
 class RpcServer::Impl {
@@ -38,14 +58,14 @@ class RpcServer::Impl {
 RpcServer::RpcServer() : impl_(std::make_unique<Impl>()) {}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(
-    const std::string& listen, const std::vector<grpc::Service*>& services) {
+    const std::string& listen, const std::vector<grpc::Service*>& services, const TlsFiles& tls) {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::EnableDefaultHealthCheckService(true);
   std::unique_ptr<RpcServer> server(new RpcServer);
   grpc::ServerBuilder builder;
   SetOptions(builder);
   int port = 0;
-  builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(listen, CredentialsOf(tls), &port);
   for (grpc::Service* service : services) builder.RegisterService(service);
   server->impl_->server = builder.BuildAndStart();
   if (server->impl_->server == nullptr || port == 0) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/tls_files.h"
 
 namespace grpc {
 class Service;
@@ -17,9 +18,12 @@ namespace tidemark {
 // Thread-safe after Start. The services must outlive it.
 class RpcServer {
  public:
-  // Takes the address (port 0: any free) and serves. An error names the address and the mend.
+  // Takes the address (port 0: any free) and serves. With `tls.cert` over TLS; with `tls.ca` only
+  // to who has a certificate of that authority. The files are read again when they change, within
+  // seconds. An error names the address and the mend.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
-      const std::string& listen, const std::vector<grpc::Service*>& services);
+      const std::string& listen, const std::vector<grpc::Service*>& services,
+      const TlsFiles& tls = {});
   ~RpcServer();  // shuts down
 
   // host:port that it listens on.

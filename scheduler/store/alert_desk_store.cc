@@ -5,13 +5,16 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/alert_rows.h"
+#include "scheduler/store/audit_row.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::string_view kFindAlert =
-    "SELECT alert_id, job_name, summary, acked_by, acked_at IS NOT NULL, resolved_at IS NOT NULL "
-    "FROM alert WHERE starts_with(alert_id::text, $1) AND (resolved_at IS NULL OR length($1) = 36) "
+    "SELECT alert_id, job_name, summary, acked_by, acked_at IS NOT NULL, resolved_at IS NOT NULL, "
+    "namespace FROM alert WHERE starts_with(alert_id::text, $1) AND (resolved_at IS NULL OR "
+    "length($1) = 36) "
+    "AND ($2 = '' OR namespace = $2) "
     "ORDER BY raised_at DESC LIMIT 2";
 
 constexpr std::string_view kAck =
@@ -23,10 +26,6 @@ constexpr std::string_view kDropAcked =
     "UPDATE alert_delivery d SET state = 'dropped', ended_at = tidemark_now() FROM alert a "
     "WHERE d.alert_id = $1 AND a.alert_id = d.alert_id AND d.episode = a.episode "
     "AND d.phase <> 'resolved' AND d.state IN ('pending', 'dead')";
-
-constexpr std::string_view kAudit =
-    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
-    "VALUES (gen_random_uuid(), tidemark_now(), $1, $2, $3, $4, $5)";
 
 constexpr std::string_view kInsertSilence =
     "INSERT INTO alert_silence "
@@ -61,6 +60,7 @@ constexpr std::string_view kSilences =
     "(SELECT count(*) FROM alert a WHERE a.silenced_by = s.silence_id AND a.routed_at IS NULL "
     " AND a.resolved_at IS NULL) FROM alert_silence s "
     "WHERE (until > tidemark_now() OR $1) AND ($2::uuid IS NULL OR silence_id = $2) "
+    "AND ($3 = '' OR namespace = $3) "
     "ORDER BY until, silence_id";
 
 constexpr std::string_view kEndSilence =
@@ -76,13 +76,15 @@ constexpr std::string_view kDeliveries =
     "JOIN alert a ON a.alert_id = d.alert_id WHERE (NOT $1 OR d.state = 'dead') "
     "AND ($2::uuid IS NULL OR d.alert_id = $2) AND ($3 = '' OR d.channel = $3) "
     "AND ($1 OR $2::uuid IS NOT NULL OR d.state IN ('pending', 'dead')) "
+    "AND ($5 = '' OR a.namespace = $5) "
     "ORDER BY d.created_at, d.alert_id, d.channel, d.phase LIMIT $4::bigint";
 
 constexpr std::string_view kRetry =
     "UPDATE alert_delivery SET state = 'pending', ended_at = NULL, next_try_at = tidemark_now(), "
     "created_at = CASE state WHEN 'dead' THEN tidemark_now() ELSE created_at END "
     "WHERE state IN ('pending', 'dead') AND ($1::uuid IS NULL OR alert_id = $1) "
-    "AND ($2 = '' OR channel = $2)";
+    "AND ($2 = '' OR channel = $2) AND ($3 = '' OR alert_id IN "
+    "(SELECT alert_id FROM alert WHERE namespace = $3))";
 
 constexpr std::string_view kHurryChannels =
     "UPDATE alert_channel SET next_try_at = NULL WHERE ($1 = '' OR channel = $1)";
@@ -113,8 +115,8 @@ std::string Subject(const AlertSilence& silence) {
 absl::StatusOr<AlertAck> AlertDeskStore::Ack(const std::string& prefix, const std::string& note,
                                              const std::string& actor) {
   AlertAck ack;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kFindAlert, {prefix}));
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kFindAlert, {prefix, caller_.ns}));
     if (rows.empty()) {
       return absl::NotFoundError(ToAbsl("no open alert's id begins with '" + EscapeControl(prefix) +
                                         "'; tidemark alert list shows them"));
@@ -132,15 +134,27 @@ absl::StatusOr<AlertAck> AlertDeskStore::Ack(const std::string& prefix, const st
     ack.acked_by = actor;
     TM_RETURN_IF_ERROR(tx.Run(kAck, {ack.alert_id, actor, note}).status());
     TM_RETURN_IF_ERROR(tx.Run(kDropAcked, {ack.alert_id}).status());
-    return tx.Run(kAudit, {actor, "alert_ack", rows.Text(0, 1), ack.alert_id, note}).status();
+    AuditRow audit{actor, "alert_ack", rows.Text(0, 1), rows.Text(0, 6)};
+    audit.subject = ack.alert_id;
+    audit.before = "open";
+    audit.after = "acknowledged";
+    audit.reason = note;
+    return WriteAudit(tx, caller_, audit);
   }));
   return ack;
 }
 
-absl::StatusOr<SilenceRow> AlertDeskStore::AddSilence(const AlertSilence& silence,
+absl::StatusOr<SilenceRow> AlertDeskStore::AddSilence(const AlertSilence& wanted,
                                                       absl::Duration duration) {
+  AlertSilence silence = wanted;
+  if (!caller_.ns.empty()) {
+    if (!silence.ns.empty() && !caller_.Sees(silence.ns)) {
+      return absl::NotFoundError(ToAbsl("no namespace '" + silence.ns + "'"));
+    }
+    silence.ns = caller_.ns;  // whatever it names: of its own namespace
+  }
   SilenceRow row{silence, 0};
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_ASSIGN_OR_RETURN(const SqlRows made,
                         tx.Run(kInsertSilence, {silence.silence_id, silence.job, silence.kind,
                                                 silence.ns, silence.reason, silence.actor,
@@ -148,19 +162,21 @@ absl::StatusOr<SilenceRow> AlertDeskStore::AddSilence(const AlertSilence& silenc
     row.silence.created_at = made.Time(0, 0);
     row.silence.until = made.Time(0, 1);
     TM_RETURN_IF_ERROR(tx.Run(kTakeBack, {silence.job, silence.kind, silence.ns}).status());
-    return tx
-        .Run(kAudit, {silence.actor, "alert_silence", silence.job, silence.silence_id,
-                      Subject(silence) + ": " + silence.reason})
-        .status();
+    AuditRow audit{silence.actor, "alert_silence", silence.job, silence.ns};
+    audit.subject = silence.silence_id;
+    audit.after = Subject(silence);
+    audit.reason = silence.reason;
+    return WriteAudit(tx, caller_, audit);
   }));
   return row;
 }
 
 absl::StatusOr<std::vector<SilenceRow>> AlertDeskStore::ListSilences(bool all) {
   std::vector<SilenceRow> silences;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     silences.clear();
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSilences, {ToParam(all), std::nullopt}));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kSilences, {ToParam(all), std::nullopt, caller_.ns}));
     for (int i = 0; i < rows.size(); ++i) silences.push_back(ReadSilenceRow(rows, i));
     return absl::OkStatus();
   }));
@@ -170,8 +186,9 @@ absl::StatusOr<std::vector<SilenceRow>> AlertDeskStore::ListSilences(bool all) {
 absl::StatusOr<SilenceRow> AlertDeskStore::DeleteSilence(const std::string& silence_id,
                                                          const std::string& actor) {
   SilenceRow silence;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSilences, {ToParam(false), silence_id}));
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kSilences, {ToParam(false), silence_id, caller_.ns}));
     if (rows.empty()) {
       return absl::NotFoundError(ToAbsl("no silence " + silence_id +
                                         " is in force; tidemark alert silence list shows them"));
@@ -179,10 +196,10 @@ absl::StatusOr<SilenceRow> AlertDeskStore::DeleteSilence(const std::string& sile
     silence = ReadSilenceRow(rows, 0);
     TM_RETURN_IF_ERROR(tx.Run(kEndSilence, {silence_id}).status());
     TM_RETURN_IF_ERROR(tx.Run(kLetGo, {silence_id}).status());
-    return tx
-        .Run(kAudit, {actor, "alert_silence_end", silence.silence.job, silence_id,
-                      Subject(silence.silence)})
-        .status();
+    AuditRow audit{actor, "alert_silence_end", silence.silence.job, silence.silence.ns};
+    audit.subject = silence_id;
+    audit.before = Subject(silence.silence);
+    return WriteAudit(tx, caller_, audit);
   }));
   return silence;
 }
@@ -190,11 +207,11 @@ absl::StatusOr<SilenceRow> AlertDeskStore::DeleteSilence(const std::string& sile
 absl::StatusOr<std::vector<DeliveryRow>> AlertDeskStore::ListDeliveries(
     const DeliveryFilter& filter) {
   std::vector<DeliveryRow> deliveries;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     deliveries.clear();
     TM_ASSIGN_OR_RETURN(const SqlRows rows,
                         tx.Run(kDeliveries, {ToParam(filter.dead), NullIfEmpty(filter.alert_id),
-                                             filter.channel, ToParam(filter.limit)}));
+                                             filter.channel, ToParam(filter.limit), caller_.ns}));
     for (int i = 0; i < rows.size(); ++i) {
       deliveries.push_back({rows.Text(i, 0), rows.Text(i, 1), rows.Text(i, 2), rows.Text(i, 3),
                             static_cast<int>(rows.Int(i, 4)), rows.Text(i, 5), rows.Time(i, 6),
@@ -209,21 +226,23 @@ absl::StatusOr<std::vector<DeliveryRow>> AlertDeskStore::ListDeliveries(
 absl::StatusOr<int> AlertDeskStore::Retry(const std::string& alert_id, const std::string& channel,
                                           const std::string& actor) {
   int count = 0;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_RETURN_IF_ERROR(tx.Run(kHurryChannels, {channel}).status());
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kRetry, {NullIfEmpty(alert_id), channel}));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kRetry, {NullIfEmpty(alert_id), channel, caller_.ns}));
     count = rows.affected();
-    return tx
-        .Run(kAudit, {actor, "alert_retry", "", alert_id.empty() ? "all" : alert_id,
-                      channel.empty() ? "all channels" : channel})
-        .status();
+    AuditRow audit{actor, "alert_retry", "", caller_.ns};
+    audit.subject = alert_id.empty() ? "all" : alert_id;
+    audit.after = std::to_string(count) + " to be sent again";
+    audit.detail = channel.empty() ? "all channels" : channel;
+    return WriteAudit(tx, caller_, audit);
   }));
   return count;
 }
 
 absl::StatusOr<std::vector<ChannelRow>> AlertDeskStore::Channels() {
   std::vector<ChannelRow> channels;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     channels.clear();
     TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kChannels));
     for (int i = 0; i < rows.size(); ++i) {
@@ -237,8 +256,10 @@ absl::StatusOr<std::vector<ChannelRow>> AlertDeskStore::Channels() {
 }
 
 absl::Status AlertDeskStore::AuditTest(const std::string& channel, const std::string& actor) {
-  return pool_.Transact([&](SqlTransaction& tx) {
-    return tx.Run(kAudit, {actor, "alert_test", "", channel, ""}).status();
+  return pool_->Transact([&](SqlTransaction& tx) {
+    AuditRow audit{actor, "alert_test"};
+    audit.subject = channel;
+    return WriteAudit(tx, caller_, audit);
   });
 }
 

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_STORE_ALERT_DESK_STORE_H_
 #define TIDEMARK_SCHEDULER_STORE_ALERT_DESK_STORE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,11 @@ namespace tidemark {
 class AlertDeskStore : public AlertDesk {
  public:
   explicit AlertDeskStore(DatabaseOptions options, int connections = 2)
-      : pool_(std::move(options), connections) {}
+      : pool_(std::make_shared<OperatorPool>(std::move(options), connections)) {}
+
+  std::unique_ptr<AlertDesk> As(const Caller& caller) override {
+    return std::unique_ptr<AlertDesk>(new AlertDeskStore(pool_, caller));
+  }
 
   absl::StatusOr<AlertAck> Ack(const std::string& prefix, const std::string& note,
                                const std::string& actor) override;
@@ -31,7 +36,11 @@ class AlertDeskStore : public AlertDesk {
   absl::Status AuditTest(const std::string& channel, const std::string& actor) override;
 
  private:
-  OperatorPool pool_;
+  AlertDeskStore(std::shared_ptr<OperatorPool> pool, Caller caller)
+      : pool_(std::move(pool)), caller_(std::move(caller)) {}
+
+  const std::shared_ptr<OperatorPool> pool_;
+  const Caller caller_;
 };
 
 }  // namespace tidemark

@@ -14,6 +14,7 @@ SELECT v.job_id, v.job_name, v.namespace, v.biz_date, v.expected_at, v.verdict, 
 FROM check_verdict v LEFT JOIN job j ON j.job_id = v.job_id AND j.deleted_at IS NULL
 WHERE ($1 = '' OR v.job_name = $1) AND ($2::date IS NULL OR v.biz_date >= $2::date)
   AND ($3::date IS NULL OR v.biz_date <= $3::date) AND (NOT $4::boolean OR v.verdict = 'LATE')
+  AND ($6 = '' OR v.namespace = $6)
 ORDER BY v.expected_at DESC, v.job_name, v.biz_date DESC
 LIMIT $5::bigint)sql";
 
@@ -58,7 +59,7 @@ absl::StatusOr<std::vector<VerdictRow>> ReadVerdicts(OperatorPool& pool, std::st
 absl::StatusOr<std::vector<VerdictRow>> CheckDeskStore::ListVerdicts(const VerdictFilter& filter) {
   return ReadVerdicts(pool_, kVerdicts,
                       {Exact(filter.job), ToParam(filter.from), ToParam(filter.to),
-                       ToParam(filter.late), ToParam(filter.limit)});
+                       ToParam(filter.late), ToParam(filter.limit), filter.ns});
 }
 
 absl::StatusOr<std::vector<VerdictRow>> CheckDeskStore::VerdictsOf(

@@ -35,7 +35,7 @@ constexpr std::string_view kDrill =
     "LEFT JOIN job_watermark w ON w.job_id = d.job_id AND w.biz_date = d.biz_date "
     "LEFT JOIN LATERAL (SELECT * FROM run r WHERE r.job_id = d.job_id AND r.biz_date = d.biz_date "
     "  AND r.created_at >= d.started_at ORDER BY r.run_id DESC LIMIT 1) r ON true "
-    "WHERE d.drill_id = $1 ORDER BY d.biz_date";
+    "WHERE d.drill_id = $1 AND ($2 = '' OR j.namespace = $2) ORDER BY d.biz_date";
 
 OperatorRun ReadItsRun(const SqlRows& rows, int i) {
   OperatorRun run;
@@ -77,7 +77,7 @@ OperatorDrillDate ReadDrillDate(const SqlRows& rows, int i) {
 absl::StatusOr<std::vector<OperatorBackfill>> OperatorStore::ReadBackfills(
     const std::string& condition, const std::vector<SqlParam>& params) {
   std::vector<OperatorBackfill> backfills;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         backfills.clear();
         TM_ASSIGN_OR_RETURN(const SqlRows rows,
@@ -104,15 +104,16 @@ absl::StatusOr<std::vector<OperatorBackfill>> OperatorStore::ReadBackfills(
 absl::StatusOr<std::vector<OperatorBackfill>> OperatorStore::ListBackfills(
     std::optional<int64_t> job_id, int limit) {
   return ReadBackfills(
-      "WHERE $1::bigint IS NULL OR b.job_id = $1::bigint "
+      "WHERE ($1::bigint IS NULL OR b.job_id = $1::bigint) AND ($3 = '' OR j.namespace = $3) "
       "ORDER BY b.created_at DESC, b.backfill_id DESC LIMIT $2",
-      {ToParam(job_id), ToParam(limit)});
+      {ToParam(job_id), ToParam(limit), caller_.ns});
 }
 
 absl::StatusOr<std::optional<OperatorBackfill>> OperatorStore::FindBackfill(
     const std::string& backfill_id) {
   TM_ASSIGN_OR_RETURN(std::vector<OperatorBackfill> found,
-                      ReadBackfills("WHERE b.backfill_id = $1", {backfill_id}));
+                      ReadBackfills("WHERE b.backfill_id = $1 AND ($2 = '' OR j.namespace = $2)",
+                                    {backfill_id, caller_.ns}));
   if (found.empty()) return std::nullopt;
   return std::move(found.front());
 }
@@ -120,7 +121,7 @@ absl::StatusOr<std::optional<OperatorBackfill>> OperatorStore::FindBackfill(
 absl::StatusOr<std::vector<absl::Duration>> OperatorStore::LastDurations(int64_t job_id,
                                                                          int limit) {
   std::vector<absl::Duration> durations;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     durations.clear();
     TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kDurations, {ToParam(job_id), ToParam(limit)}));
     for (int i = 0; i < rows.size(); ++i) durations.push_back(absl::Seconds(rows.Double(i, 0)));
@@ -132,9 +133,9 @@ absl::StatusOr<std::vector<absl::Duration>> OperatorStore::LastDurations(int64_t
 absl::StatusOr<std::vector<OperatorDrillDate>> OperatorStore::FindDrill(
     const std::string& drill_id) {
   std::vector<OperatorDrillDate> dates;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     dates.clear();
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kDrill, {drill_id}));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kDrill, {drill_id, caller_.ns}));
     for (int i = 0; i < rows.size(); ++i) dates.push_back(ReadDrillDate(rows, i));
     return absl::OkStatus();
   }));

@@ -5,6 +5,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/audit_row.h"
 #include "scheduler/store/calendar_rows.h"
 #include "scheduler/store/operator_store.h"
 
@@ -40,10 +41,6 @@ constexpr std::string_view kInsertOrders =
     "INSERT INTO command (command_id, shard, job_id, kind, args, actor, created_at) "
     "SELECT gen_random_uuid(), j.shard, j.job_id, 'job_changed', '{}', $2, tidemark_now() "
     "FROM job j WHERE j.job_id = ANY($1::bigint[])";
-
-constexpr std::string_view kInsertAudit =
-    "INSERT INTO audit (audit_id, at, actor, action, subject, detail) "
-    "VALUES ($1, tidemark_now(), $2, 'calendar_import', $3, $4)";
 
 absl::StatusOr<std::vector<OperatorCalendar>> Read(SqlTransaction& tx, const std::string& where,
                                                    const std::vector<SqlParam>& params) {
@@ -95,7 +92,7 @@ absl::StatusOr<std::shared_ptr<const CalendarSet>> OperatorStore::FindCalendars(
     const std::vector<std::string>& names) {
   std::shared_ptr<const CalendarSet> set;
   if (names.empty()) return set;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_ASSIGN_OR_RETURN(set, LoadCalendars(tx, std::set<std::string>(names.begin(), names.end())));
     return absl::OkStatus();
   }));
@@ -104,7 +101,7 @@ absl::StatusOr<std::shared_ptr<const CalendarSet>> OperatorStore::FindCalendars(
 
 absl::StatusOr<std::vector<OperatorCalendar>> OperatorStore::ListCalendars() {
   std::vector<OperatorCalendar> calendars;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_ASSIGN_OR_RETURN(calendars, Read(tx,
                                         "JOIN calendar c ON c.name = v.name AND c.version = "
                                         "v.version ORDER BY v.name",
@@ -117,7 +114,7 @@ absl::StatusOr<std::vector<OperatorCalendar>> OperatorStore::ListCalendars() {
 absl::StatusOr<std::vector<OperatorCalendar>> OperatorStore::CalendarVersions(
     const std::string& name) {
   std::vector<OperatorCalendar> calendars;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_ASSIGN_OR_RETURN(calendars, Read(tx, "WHERE v.name = $1 ORDER BY v.version DESC", {name}));
     return absl::OkStatus();
   }));
@@ -126,7 +123,7 @@ absl::StatusOr<std::vector<OperatorCalendar>> OperatorStore::CalendarVersions(
 
 absl::Status OperatorStore::WriteCalendar(const CalendarWrite& write, const std::string& actor) {
   const std::string& name = write.calendar->name();
-  return pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  return pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     // First, so that definitions that name it wait from here on: the jobs below are all.
     TM_RETURN_IF_ERROR(AddVersion(tx, write, actor));
     TM_ASSIGN_OR_RETURN(const SqlRows jobs, tx.Run(kJobs, {name}));
@@ -141,11 +138,13 @@ absl::Status OperatorStore::WriteCalendar(const CalendarWrite& write, const std:
           ToAbsl("a job with calendar '" + name + "' was made or deleted at the same time"));
     }
     TM_RETURN_IF_ERROR(tx.Run(kInsertOrders, {std::move(id_list).Take(), actor}).status());
-    TM_RETURN_IF_ERROR(
-        tx.Run(kInsertAudit,
-               {NewUuid(clock_.WallNow(), random_), actor,
-                name + " version " + std::to_string(write.calendar->version()), write.detail})
-            .status());
+    const int version = write.calendar->version();
+    AuditRow audit{actor, "calendar_import"};
+    audit.subject = name + " version " + std::to_string(version);
+    if (version > 1) audit.before = "version " + std::to_string(version - 1);
+    audit.after = "version " + std::to_string(version);
+    audit.detail = write.detail;
+    TM_RETURN_IF_ERROR(WriteAudit(tx, caller_, audit));
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
   });
 }

@@ -4,6 +4,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/audit_row.h"
 #include "scheduler/store/operator_store.h"
 
 namespace tidemark {
@@ -24,9 +25,63 @@ constexpr std::string_view kDoneCommands =
 
 constexpr std::string_view kResult = "SELECT key, value FROM json_each_text($1::json)";
 
-constexpr std::string_view kInsertAudit =
-    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
-    "VALUES ($1, tidemark_now(), $2, $3, $4, $5, json_object($6::text[], $7::text[])::text)";
+// What an order finds, in words: of the job, the run, the dates, the executor or the backfill.
+constexpr std::string_view kBefore = R"sql(
+SELECT CASE
+  WHEN $1 IN ('pause', 'resume') THEN (SELECT CASE WHEN paused THEN 'paused by ' || paused_by ||
+      ': ' || pause_reason ELSE 'not paused' END FROM job WHERE job_id = $2)
+  WHEN $1 = 'delete' THEN (SELECT 'version ' || version FROM job WHERE job_id = $2)
+  WHEN $1 IN ('cancel', 'release', 'rerun') THEN (SELECT status || CASE WHEN held THEN ', held' ELSE
+      '' END FROM run WHERE run_id = $3::uuid LIMIT 1)
+  WHEN $1 IN ('waive', 'force_done', 'unwaive') THEN coalesce((SELECT string_agg(biz_date || ' ' ||
+      status, ', ' ORDER BY biz_date) FROM job_watermark WHERE job_id = $2
+      AND biz_date BETWEEN $4::date AND $5::date), 'no verdict')
+  WHEN $1 = 'drain_executor' THEN (SELECT CASE WHEN drained THEN 'drained' ELSE 'in use' END
+      FROM executor WHERE executor_id = $6)
+  WHEN $1 LIKE 'backfill_%' THEN (SELECT state FROM backfill WHERE backfill_id = $7::uuid)
+END, json_object($8::text[], $9::text[])::text)sql";
+
+std::string Argument(const OperatorCommand& command, const char* name) {
+  const auto it = command.args.find(name);
+  return it == command.args.end() ? "" : it->second;
+}
+
+// The dates that an order is about; both "" when it is about none.
+std::pair<std::string, std::string> DatesOf(const OperatorCommand& command) {
+  std::string date = Argument(command, "date");
+  if (date.empty()) date = Argument(command, "biz_date");
+  if (!date.empty()) return {date, date};
+  return {Argument(command, "from"), Argument(command, "to")};
+}
+
+// What an order is about, in one word or two.
+std::string SubjectOf(const OperatorCommand& command) {
+  for (const char* name : {"run_id", "executor_id", "backfill_id", "drill_id"}) {
+    // A job's trigger names the executor that it wants: that is not what it is about.
+    if (std::string_view(name) == "executor_id" && command.kind != "drain_executor") continue;
+    if (const std::string value = Argument(command, name); !value.empty()) return value;
+  }
+  const auto [from, to] = DatesOf(command);
+  return from == to ? from : from + ".." + to;
+}
+
+absl::Status AuditCommand(SqlTransaction& tx, const Caller& caller, const OperatorCommand& command,
+                          const SqlParam& keys, const SqlParam& values) {
+  const auto [from, to] = DatesOf(command);
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows state,
+      tx.Run(kBefore,
+             {command.kind, ToParam(command.job_id), NullIfEmpty(Argument(command, "run_id")),
+              NullIfEmpty(from), NullIfEmpty(to), Argument(command, "executor_id"),
+              NullIfEmpty(Argument(command, "backfill_id")), keys, values}));
+  AuditRow audit{command.actor, command.kind, command.job_name};
+  audit.subject = SubjectOf(command);
+  audit.before = state.Text(0, 0);
+  audit.reason = Argument(command, "reason");
+  audit.detail = state.Text(0, 1);
+  audit.command_id = command.command_id;
+  return WriteAudit(tx, caller, audit);
+}
 
 absl::StatusOr<CommandState> ReadCommand(SqlTransaction& tx, const SqlRows& rows, int i) {
   CommandState state;
@@ -75,15 +130,12 @@ absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& co
     }
     state.command_id = command.command_id;
     state.kind = command.kind;
-    TM_RETURN_IF_ERROR(
-        tx.Run(kInsertAudit, {NewUuid(clock_.WallNow(), random_), command.actor, command.kind,
-                              command.job_name, command.command_id, key_list, value_list})
-            .status());
+    TM_RETURN_IF_ERROR(AuditCommand(tx, caller_, command, key_list, value_list));
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
   };
-  absl::Status status = pool_.Transact(record);
+  absl::Status status = pool_->Transact(record);
   // Whether it was committed or not, its id makes a second time harmless.
-  if (IsInDoubt(status)) status = pool_.Transact(record);
+  if (IsInDoubt(status)) status = pool_->Transact(record);
   TM_RETURN_IF_ERROR(status);
   return state;
 }
@@ -91,7 +143,7 @@ absl::StatusOr<CommandState> OperatorStore::AddCommand(const OperatorCommand& co
 absl::StatusOr<std::optional<CommandState>> OperatorStore::FindRequest(
     int64_t job_id, const std::string& request_id) {
   std::optional<CommandState> state;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     state.reset();
     TM_ASSIGN_OR_RETURN(const SqlRows rows,
                         tx.Run(kFindCommand, {std::nullopt, ToParam(job_id), request_id}));
@@ -106,7 +158,7 @@ absl::StatusOr<std::optional<CommandState>> OperatorStore::FindRequest(
 absl::StatusOr<std::vector<CommandState>> OperatorStore::DoneCommands(
     const std::vector<std::string>& command_ids) {
   std::vector<CommandState> states;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     states.clear();
     TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kDoneCommands, {ToArray(command_ids)}));
     for (int i = 0; i < rows.size(); ++i) {

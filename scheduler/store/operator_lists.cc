@@ -18,22 +18,25 @@ constexpr std::string_view kExecutors =
     "capacity, "
     "(SELECT count(*) FROM active_run a WHERE a.executor_id = e.executor_id), "
     "registered_at, last_seen, drained FROM executor e "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE') ORDER BY app, executor_id";
+    "WHERE ($1 = '' OR app = $1) AND ($3 = '' OR namespace = $3) "
+    "AND ($2 OR drained OR state <> 'GONE') ORDER BY app, executor_id";
 
 constexpr std::string_view kHandlers =
     "SELECT executor_id, unnest(handlers) FROM executor e "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE') ORDER BY 1, 2";
+    "WHERE ($1 = '' OR app = $1) AND ($3 = '' OR namespace = $3) "
+    "AND ($2 OR drained OR state <> 'GONE') ORDER BY 1, 2";
 
 constexpr std::string_view kLabels =
     "SELECT executor_id, l.key, l.value FROM executor e, json_each_text(e.labels::json) l "
-    "WHERE ($1 = '' OR app = $1) AND ($2 OR drained OR state <> 'GONE')";
+    "WHERE ($1 = '' OR app = $1) AND ($3 = '' OR namespace = $3) "
+    "AND ($2 OR drained OR state <> 'GONE')";
 
 constexpr std::string_view kAlerts =
     "SELECT alert_id, kind, severity, job_name, biz_date, run_id, summary, detail, raised_at, "
     "resolved_at, delivered_at, acked_at, acked_by, CASE WHEN resolved_at IS NULL "
     "AND routed_at IS NULL AND silenced_until > tidemark_now() THEN silenced_until END FROM alert "
     "WHERE ($1 = '' OR job_name = $1) AND ($2 OR resolved_at IS NULL) "
-    "ORDER BY raised_at DESC, alert_id DESC LIMIT $3";
+    "AND ($4 = '' OR namespace = $4) ORDER BY raised_at DESC, alert_id DESC LIMIT $3";
 
 constexpr std::string_view kNodes =
     "SELECT n.node_id, n.address, n.incarnation, n.version, n.lease_until, "
@@ -52,10 +55,11 @@ constexpr std::string_view kCounts =
     "  WHERE n.node_id = s.node_id AND n.incarnation = s.incarnation "
     "  AND n.lease_until > tidemark_now())), "
     "tidemark_now(), "
-    "(SELECT count(*) FROM job WHERE deleted_at IS NULL), "
-    "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND error <> ''), "
-    "(SELECT count(*) FROM active_run), "
-    "(SELECT count(*) FROM alert WHERE resolved_at IS NULL), "
+    "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND ($1 = '' OR namespace = $1)), "
+    "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND error <> '' "
+    " AND ($1 = '' OR namespace = $1)), "
+    "(SELECT count(*) FROM active_run WHERE $1 = '' OR namespace = $1), "
+    "(SELECT count(*) FROM alert WHERE resolved_at IS NULL AND ($1 = '' OR namespace = $1)), "
     "(SELECT max(version)::text FROM schema_migration)";
 
 OperatorWatch ReadWatch(const SqlRows& rows, int i, int c) {
@@ -103,7 +107,7 @@ OperatorAlert ReadAlert(const SqlRows& rows, int i) {
 absl::StatusOr<LedgerRows> OperatorStore::Ledger(int64_t job_id) {
   LedgerRows ledger;
   // One snapshot: a run that ends between the two reads would else look as if nobody had it.
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         ledger = LedgerRows();
         TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kWatermarks, {ToParam(job_id)}));
@@ -128,8 +132,8 @@ absl::StatusOr<LedgerRows> OperatorStore::Ledger(int64_t job_id) {
 absl::StatusOr<std::vector<OperatorExecutor>> OperatorStore::ListExecutors(const std::string& app,
                                                                            bool all) {
   std::vector<OperatorExecutor> executors;
-  const std::vector<SqlParam> params = {app, ToParam(all)};
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  const std::vector<SqlParam> params = {app, ToParam(all), caller_.ns};
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         executors.clear();
         std::map<std::string, size_t> index;
@@ -155,9 +159,10 @@ absl::StatusOr<std::vector<OperatorExecutor>> OperatorStore::ListExecutors(const
 absl::StatusOr<std::vector<OperatorAlert>> OperatorStore::ListAlerts(const std::string& job,
                                                                      bool all, int limit) {
   std::vector<OperatorAlert> alerts;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     alerts.clear();
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kAlerts, {job, ToParam(all), ToParam(limit)}));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run(kAlerts, {job, ToParam(all), ToParam(limit), caller_.ns}));
     for (int i = 0; i < rows.size(); ++i) alerts.push_back(ReadAlert(rows, i));
     return absl::OkStatus();
   }));
@@ -166,7 +171,7 @@ absl::StatusOr<std::vector<OperatorAlert>> OperatorStore::ListAlerts(const std::
 
 absl::StatusOr<ClusterRows> OperatorStore::Cluster() {
   ClusterRows cluster;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         cluster = ClusterRows();
         TM_ASSIGN_OR_RETURN(const SqlRows nodes, tx.Run(kNodes));
@@ -176,7 +181,7 @@ absl::StatusOr<ClusterRows> OperatorStore::Cluster() {
                                    static_cast<int>(nodes.Int(i, 6)), nodes.Time(i, 7)});
           if (nodes.Bool(i, 8)) cluster.nodes.back().watch = ReadWatch(nodes, i, 9);
         }
-        TM_ASSIGN_OR_RETURN(const SqlRows counts, tx.Run(kCounts));
+        TM_ASSIGN_OR_RETURN(const SqlRows counts, tx.Run(kCounts, {caller_.ns}));
         cluster.shards = static_cast<int>(counts.Int(0, 0));
         cluster.unowned_shards = static_cast<int>(counts.Int(0, 1));
         cluster.now = counts.Time(0, 2);

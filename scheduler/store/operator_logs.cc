@@ -13,6 +13,8 @@ namespace {
 // this time nobody waits for it any more.
 constexpr absl::Duration kSettled = absl::Seconds(5);
 
+constexpr std::string_view kNamespaceOfRun = "SELECT namespace FROM run WHERE run_id = $1";
+
 absl::Status ReadBytes(SqlTransaction& tx, const std::string& run_id, uint64_t offset, size_t bytes,
                        OperatorRunLog* log) {
   const SqlParam attempt = ToParam(log->attempt);
@@ -38,9 +40,13 @@ absl::StatusOr<std::optional<OperatorRunLog>> OperatorStore::ReadRunLog(const st
                                                                         uint64_t offset,
                                                                         size_t bytes) {
   std::optional<OperatorRunLog> log;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         log.reset();
+        if (!caller_.ns.empty()) {
+          TM_ASSIGN_OR_RETURN(const SqlRows run, tx.Run(kNamespaceOfRun, {run_id}));
+          if (run.empty() || !caller_.Sees(run.Text(0, 0))) return absl::OkStatus();
+        }
         TM_ASSIGN_OR_RETURN(
             const SqlRows rows,
             tx.Run(sql::kRunLogState,

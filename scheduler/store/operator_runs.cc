@@ -112,6 +112,7 @@ absl::StatusOr<std::vector<OperatorRun>> OperatorStore::ListRuns(const RunFilter
   Where where;
   if (filter.job_id.has_value()) where.Add("job_id = ", ToParam(*filter.job_id));
   if (!filter.ns.empty()) where.Add("namespace = ", filter.ns);
+  if (!caller_.ns.empty()) where.Add("namespace = ", caller_.ns);
   if (filter.biz_date.has_value()) where.Add("biz_date = ", ToParam(*filter.biz_date));
   if (!filter.before.empty()) where.Add("run_id < ", filter.before);
   if (!filter.statuses.empty()) {
@@ -129,7 +130,7 @@ absl::StatusOr<std::vector<OperatorRun>> OperatorStore::ListRuns(const RunFilter
   const std::string statement =
       std::string(kRunColumns) + where.text() + " ORDER BY run_id DESC" + limit;
   std::vector<OperatorRun> runs;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     runs.clear();
     TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(statement, where.params()));
     for (int i = 0; i < rows.size(); ++i) runs.push_back(ReadRun(rows, i));
@@ -140,11 +141,12 @@ absl::StatusOr<std::vector<OperatorRun>> OperatorStore::ListRuns(const RunFilter
 
 absl::StatusOr<std::optional<OperatorRun>> OperatorStore::FindRun(const std::string& run_id) {
   std::optional<OperatorRun> run;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     run.reset();
     TM_ASSIGN_OR_RETURN(const SqlRows rows,
                         tx.Run(std::string(kRunColumns) + "WHERE run_id = $1", {run_id}));
     if (!rows.empty()) run = ReadRun(rows, 0);
+    if (run.has_value() && !caller_.Sees(run->ns)) run.reset();
     return absl::OkStatus();
   }));
   return run;
@@ -152,7 +154,7 @@ absl::StatusOr<std::optional<OperatorRun>> OperatorStore::FindRun(const std::str
 
 absl::StatusOr<std::vector<OperatorAttempt>> OperatorStore::Attempts(const OperatorRun& run) {
   std::vector<OperatorAttempt> attempts;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         attempts.clear();
         for (const std::string_view statement : {kAttempts, kCurrentAttempt}) {

@@ -9,6 +9,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/audit_row.h"
 #include "scheduler/store/calendar_rows.h"
 
 namespace tidemark {
@@ -35,12 +36,13 @@ constexpr std::string_view kSettled =
     "GROUP BY job_id, island ORDER BY job_id, 2";
 
 constexpr std::string_view kSimilar =
-    "SELECT name FROM job WHERE deleted_at IS NULL "
+    "SELECT name FROM job WHERE deleted_at IS NULL AND ($2 = '' OR namespace = $2) "
     "AND (abs(length(name) - length($1)) <= 2 OR left(name, 3) = left($1, 3)) "
     "ORDER BY name LIMIT 1000";
 
 constexpr std::string_view kForHistory =
-    "SELECT job_id FROM job WHERE name = $1 ORDER BY (deleted_at IS NULL) DESC, job_id DESC "
+    "SELECT job_id FROM job WHERE name = $1 AND ($2 = '' OR namespace = $2) ORDER BY (deleted_at "
+    "IS NULL) DESC, job_id DESC "
     "LIMIT 1";
 
 constexpr std::string_view kInsertJob =
@@ -86,9 +88,11 @@ constexpr std::string_view kInsertOrder =
     "INSERT INTO command (command_id, shard, job_id, kind, args, actor, created_at) "
     "VALUES ($1, $2, $3, 'job_changed', '{}', $4, $5)";
 
-constexpr std::string_view kInsertAudit =
-    "INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail) "
-    "VALUES ($1, $2, $3, $4, $5, $6, $7)";
+constexpr std::string_view kSpecBefore =
+    "SELECT spec FROM job_version WHERE job_id = $1 AND version = $2";
+
+constexpr std::string_view kNamespaceOf =
+    "SELECT namespace FROM job WHERE name = $1 AND deleted_at IS NULL";
 
 OperatorJob ReadJob(const SqlRows& rows, int i) {
   OperatorJob job;
@@ -154,6 +158,17 @@ absl::Status HoldJobs(SqlTransaction& tx, const std::map<int64_t, int>& versions
   return absl::OkStatus();
 }
 
+// Why no row was written.
+absl::Status NotWritten(SqlTransaction& tx, const JobWrite& write, const Caller& caller) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kNamespaceOf, {write.name}));
+  if (!rows.empty() && !caller.Sees(rows.Text(0, 0))) {
+    return absl::FailedPreconditionError(
+        ToAbsl("the name '" + write.name +
+               "' is taken: names of jobs are unique over all namespaces; choose another"));
+  }
+  return absl::AbortedError(ToAbsl("job '" + write.name + "' was changed at the same time"));
+}
+
 absl::Status WriteAfter(SqlTransaction& tx, const JobWrite& write) {
   TM_RETURN_IF_ERROR(tx.Run(kForgetAfter, {ToParam(write.job_id)}).status());
   for (const Dependency& d : write.after) {
@@ -166,11 +181,20 @@ absl::Status WriteAfter(SqlTransaction& tx, const JobWrite& write) {
 }  // namespace
 
 OperatorStore::OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections)
-    : pool_(std::move(options), connections), clock_(clock), random_(random) {}
+    : OperatorStore(std::make_shared<OperatorPool>(std::move(options), connections), Caller(),
+                    clock, random) {}
+
+OperatorStore::OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock,
+                             Random& random)
+    : pool_(std::move(pool)), caller_(std::move(caller)), clock_(clock), random_(random) {}
+
+std::unique_ptr<OperatorPort> OperatorStore::As(const Caller& caller) {
+  return std::unique_ptr<OperatorPort>(new OperatorStore(pool_, caller, clock_, random_));
+}
 
 absl::StatusOr<absl::Time> OperatorStore::Now() {
   absl::Time now;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run("SELECT tidemark_now()"));
     now = rows.Time(0, 0);
     return absl::OkStatus();
@@ -178,20 +202,30 @@ absl::StatusOr<absl::Time> OperatorStore::Now() {
   return now;
 }
 
-absl::StatusOr<std::vector<OperatorJob>> OperatorStore::FindJobs(
-    const std::vector<std::string>& names) {
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsNamed(
+    const std::vector<std::string>& names, const std::string& ns) {
   std::vector<OperatorJob> jobs;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         TM_ASSIGN_OR_RETURN(jobs,
                             ReadJobs(tx,
                                      "WHERE j.name = ANY($1::text[]) AND j.deleted_at IS NULL "
-                                     "ORDER BY j.name",
-                                     {ToArray(names)}));
+                                     "AND ($2 = '' OR j.namespace = $2) ORDER BY j.name",
+                                     {ToArray(names), ns}));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));
   return jobs;
+}
+
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::FindJobs(
+    const std::vector<std::string>& names) {
+  return JobsNamed(names, caller_.ns);
+}
+
+absl::StatusOr<std::vector<OperatorJob>> OperatorStore::FindUpstreams(
+    const std::vector<std::string>& names) {
+  return JobsNamed(names, "");
 }
 
 absl::StatusOr<std::vector<OperatorJob>> OperatorStore::ListJobs(const std::string& app,
@@ -207,11 +241,12 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::ListJobs(const std::stri
   };
   filter("j.app = ", app);
   filter("j.namespace = ", ns);
+  filter("j.namespace = ", caller_.ns);
   filter("j.name > ", after_name);
   params.push_back(ToParam(limit + 1));
   where += " ORDER BY j.name LIMIT $" + std::to_string(params.size());
   std::vector<OperatorJob> jobs;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         TM_ASSIGN_OR_RETURN(jobs, ReadJobs(tx, where, params));
         return absl::OkStatus();
@@ -222,7 +257,7 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::ListJobs(const std::stri
 
 absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsWithCalendar(const std::string& name) {
   std::vector<OperatorJob> jobs;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         TM_ASSIGN_OR_RETURN(
             jobs, ReadJobs(tx,
@@ -238,7 +273,7 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsWithCalendar(const s
 absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsAfter(
     const std::vector<std::string>& names) {
   std::vector<OperatorJob> jobs;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         TM_ASSIGN_OR_RETURN(
             jobs, ReadJobs(tx,
@@ -254,9 +289,9 @@ absl::StatusOr<std::vector<OperatorJob>> OperatorStore::JobsAfter(
 
 absl::StatusOr<std::vector<std::string>> OperatorStore::SimilarJobs(const std::string& name) {
   std::vector<std::string> names;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     names.clear();
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSimilar, {name}));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kSimilar, {name, caller_.ns}));
     for (int i = 0; i < rows.size(); ++i) names.push_back(rows.Text(i, 0));
     return absl::OkStatus();
   }));
@@ -265,8 +300,8 @@ absl::StatusOr<std::vector<std::string>> OperatorStore::SimilarJobs(const std::s
 
 absl::StatusOr<std::optional<int64_t>> OperatorStore::JobIdForHistory(const std::string& name) {
   std::optional<int64_t> id;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
-    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kForHistory, {name}));
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, tx.Run(kForHistory, {name, caller_.ns}));
     id = rows.empty() ? std::nullopt : rows.OptInt(0, 0);
     return absl::OkStatus();
   }));
@@ -291,9 +326,7 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
                                    ToParam(write.shard), now})
              : tx.Run(kUpdateJob,
                       {ToParam(write.job_id), ToParam(write.expected_version), write.app, now}));
-  if (job.affected() != 1) {
-    return absl::AbortedError(ToAbsl("job '" + write.name + "' was changed at the same time"));
-  }
+  if (job.affected() != 1) return NotWritten(tx, write, caller_);
   const int version = write.expected_version + 1;
   TM_RETURN_IF_ERROR(tx.Run(kInsertVersion, {ToParam(write.job_id), ToParam(version), now,
                                              write.spec, actor, write.calendar})
@@ -309,22 +342,34 @@ absl::Status OperatorStore::WriteJob(SqlTransaction& tx, const JobWrite& write,
   TM_RETURN_IF_ERROR(
       tx.Run(kInsertOrder, {command_id, ToParam(write.shard), ToParam(write.job_id), actor, now})
           .status());
-  return tx
-      .Run(kInsertAudit,
-           {NewUuid(clock_.WallNow(), random_), now, actor, create ? "job_create" : "job_update",
-            write.name, "version " + std::to_string(version), write.spec})
-      .status();
+  AuditRow audit{actor, create ? "job_create" : "job_update", write.name, write.ns};
+  audit.subject = "version " + std::to_string(version);
+  audit.after = write.spec;
+  if (!create) {
+    TM_ASSIGN_OR_RETURN(
+        const SqlRows before,
+        tx.Run(kSpecBefore, {ToParam(write.job_id), ToParam(write.expected_version)}));
+    if (!before.empty()) audit.before = before.Text(0, 0);
+  }
+  return WriteAudit(tx, caller_, audit);
 }
 
 absl::StatusOr<std::vector<std::string>> OperatorStore::WriteJobs(
     const std::vector<JobWrite>& writes, const std::string& actor) {
+  for (const JobWrite& write : writes) {
+    if (caller_.Sees(write.ns)) continue;
+    return absl::PermissionDeniedError(ToAbsl("job '" + write.name + "' is in namespace '" +
+                                              write.ns + "', this token is for namespace '" +
+                                              caller_.ns +
+                                              "'; say in the file namespace: " + caller_.ns));
+  }
   // In one order of names, so that two appliers of the same file cannot deadlock.
   std::vector<const JobWrite*> order;
   for (const JobWrite& write : writes) order.push_back(&write);
   std::sort(order.begin(), order.end(),
             [](const JobWrite* a, const JobWrite* b) { return a->name < b->name; });
   std::vector<std::string> commands;
-  TM_RETURN_IF_ERROR(pool_.Transact([&](SqlTransaction& tx) -> absl::Status {
+  TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     commands.clear();
     for (const JobWrite* write : order) {
       commands.push_back(NewUuid(clock_.WallNow(), random_));

@@ -22,8 +22,12 @@ class OperatorStore : public OperatorPort {
  public:
   OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections = 4);
 
+  std::unique_ptr<OperatorPort> As(const Caller& caller) override;
+
   absl::StatusOr<absl::Time> Now() override;
   absl::StatusOr<std::vector<OperatorJob>> FindJobs(const std::vector<std::string>& names) override;
+  absl::StatusOr<std::vector<OperatorJob>> FindUpstreams(
+      const std::vector<std::string>& names) override;
   absl::StatusOr<std::vector<OperatorJob>> ListJobs(const std::string& app, const std::string& ns,
                                                     const std::string& after_name,
                                                     int limit) override;
@@ -64,12 +68,16 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<ClusterRows> Cluster() override;
 
  private:
+  OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock, Random& random);
+  absl::StatusOr<std::vector<OperatorJob>> JobsNamed(const std::vector<std::string>& names,
+                                                     const std::string& ns);
   absl::Status WriteJob(SqlTransaction& tx, const JobWrite& write, const std::string& actor,
                         const std::string& command_id);
   absl::StatusOr<std::vector<OperatorBackfill>> ReadBackfills(const std::string& condition,
                                                               const std::vector<SqlParam>& params);
 
-  OperatorPool pool_;
+  const std::shared_ptr<OperatorPool> pool_;
+  const Caller caller_;
   Clock& clock_;
   Random& random_;
 };

@@ -197,7 +197,7 @@ absl::Status ReadRest(SqlTransaction& tx, absl::Time since, verify::History& his
 absl::StatusOr<verify::History> OperatorStore::VerifyRows(int64_t job_id, absl::Time since,
                                                           int limit) {
   verify::History history;
-  TM_RETURN_IF_ERROR(pool_.Transact(
+  TM_RETURN_IF_ERROR(pool_->Transact(
       [&](SqlTransaction& tx) -> absl::Status {
         history = verify::History();
         history.job_id = job_id;

@@ -378,8 +378,9 @@ WHERE a.resolved_at IS NULL
               WHERE starts_with(a.dedup_key, i.prefix)))sql";
 
 const std::string_view kAddAudits = R"sql(
-INSERT INTO audit (audit_id, at, actor, action, job_name, subject, detail)
-SELECT i.audit_id, tidemark_now(), i.actor, i.action, i.job_name, i.subject, i.detail
+INSERT INTO audit (audit_id, at, actor, action, job_name, namespace, subject, detail)
+SELECT i.audit_id, tidemark_now(), i.actor, i.action, i.job_name,
+  tidemark_namespace_of(i.job_name), i.subject, i.detail
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
   AS i (audit_id, actor, action, job_name, subject, detail)
 ON CONFLICT (audit_id) DO NOTHING)sql";

@@ -39,9 +39,19 @@ class AlertConfigTest : public ::testing::Test {
   std::string dir_;
 };
 
+TEST_F(AlertConfigTest, S02AWeakSecretOfASignatureIsRefused) {
+  for (const char* weak : {"changeme\n", "default_token\n", "short\n"}) {
+    const std::string error =
+        Error("channels: [{name: a, type: webhook, url: 'http://x/', secret_file: " +
+              Secret("weak", weak) + "}]");
+    EXPECT_THAT(error, HasSubstr("secret_file: the secret in ")) << weak;
+    EXPECT_THAT(error, ::testing::Not(HasSubstr("changeme")));
+  }
+}
+
 TEST_F(AlertConfigTest, TheExampleOfAllThings) {
   const std::string url = Secret("url", "https://oapi.dingtalk.com/robot/send?access_token=abc\n");
-  const std::string secret = Secret("secret", "SEC123456\r\n");
+  const std::string secret = Secret("secret", "SEC0123456789abcdef\r\n");
   const std::string password = Secret("password", "pw pw\n");
   const auto config = Read(
       "language: zh\n"
@@ -72,7 +82,7 @@ TEST_F(AlertConfigTest, TheExampleOfAllThings) {
   EXPECT_EQ(config->silences[0].to, 6 * 60 + 30);
   EXPECT_EQ(config->most_messages, 5);
   EXPECT_EQ(config->remind_every, absl::Hours(12));
-  EXPECT_EQ(*ReadSecret(secret), "SEC123456");
+  EXPECT_EQ(*ReadSecret(secret), "SEC0123456789abcdef");
 }
 
 TEST_F(AlertConfigTest, ErrorsNameThePlaceAndTheMend) {

@@ -102,6 +102,7 @@ void World::StartScheduler(const std::string& name, const std::string& node) {
                   file,
                   "--node-id",
                   node.empty() ? settings.node_id : node};
+  if (settings.insecure) options.argv.push_back("--insecure");
   options.env = settings.scheduler_env;
   // What a test wants otherwise it writes there.
   if (std::filesystem::exists(Path("scheduler.yaml"))) {
@@ -195,12 +196,19 @@ void World::Terminate(const std::string& name) {
 }
 
 World::Answer World::Cli(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), TIDEMARK_BIN_DIR "/tidemark");
+  arguments.insert(arguments.begin(), "tidemark");
+  std::map<std::string, std::string> env = settings.cli_env;
+  env["TIDEMARK_SERVER"] = address();
+  return Run(std::move(arguments), std::move(env));
+}
+
+World::Answer World::Run(std::vector<std::string> argv, std::map<std::string, std::string> env) {
+  argv[0] = std::string(TIDEMARK_BIN_DIR) + "/" + argv[0];
   const std::string output = Path("cli.out");
   unlink(output.c_str());
   ProcessOptions options;
-  options.argv = std::move(arguments);
-  options.env["TIDEMARK_SERVER"] = address();
+  options.argv = std::move(argv);
+  options.env = std::move(env);
   options.output_file = output;
   absl::StatusOr<Process> process = Process::Start(options);
   if (!process.ok()) return {-1, process.status().ToString()};

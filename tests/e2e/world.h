@@ -26,6 +26,8 @@ class World {
   struct Settings {
     std::string node_id = "node-1";
     std::map<std::string, std::string> scheduler_env;
+    bool insecure = true;  // the scheduler asks nobody who he is
+    std::map<std::string, std::string> cli_env;
     std::string agent_yaml;   // added to the agent's file: first to its handler, then to its top
     std::string executor_id;  // of an agent; "": its name
   } settings;
@@ -57,6 +59,8 @@ class World {
     std::string output;  // stdout and stderr
   };
   Answer Cli(std::vector<std::string> arguments);
+  // Any program of the build to its end: its name is argv[0].
+  Answer Run(std::vector<std::string> argv, std::map<std::string, std::string> env = {});
   // First column of the first row, "" for none; retried while the database is away.
   std::string Sql(const std::string& statement);
   std::string ReconSql(const std::string& statement);

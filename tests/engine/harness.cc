@@ -170,6 +170,10 @@ void EngineHarness::Pump() {
     if (effects.empty() && store.orders.empty()) return;
     if (!store.orders.empty()) engine_->CommandsArrived(now_, std::exchange(store.orders, {}));
     for (const Outbound& message : effects.messages) Deliver(message);
+    for (const auto& [stream, why] : effects.deny) {
+      denied.push_back(why);
+      effects.close.push_back(stream);
+    }
     for (const StreamId stream : effects.close) {
       for (auto& [id, executor] : executors) {
         if (executor.stream == stream) Disconnect(executor);

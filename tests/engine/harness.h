@@ -177,7 +177,8 @@ class EngineHarness {
 
   MemoryStore store;
   std::map<std::string, Executor> executors;
-  CatchUpBudget budget;  // of the next scheduler
+  std::vector<std::string> denied;  // why streams were ended, oldest first
+  CatchUpBudget budget;             // of the next scheduler
 
  private:
   void Deliver(const Outbound& message);

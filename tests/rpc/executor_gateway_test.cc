@@ -104,7 +104,9 @@ class ExecutorGatewayTest : public testing::Test {
   }
 
   Ears ears_;
-  ExecutorGateway gateway_{&ears_, &ears_, SystemClock()};
+  Authenticator authenticator_{/*insecure=*/true, SystemClock()};
+  AccessGate gate_{authenticator_};
+  ExecutorGateway gateway_{gate_, &ears_, &ears_, SystemClock()};
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::ExecutorService::Stub> stub_;
   grpc::ClientContext context_;

@@ -18,7 +18,7 @@ OperatorBench::OperatorBench(absl::Duration order_timeout)
     : owner_(database_.Connect()),
       store_(database_.options(), SystemClock(), SystemRandom()),
       service_(
-          store_, [this] { CarryOut(); }, SystemClock(), SystemRandom(),
+          gate_, store_, [this] { CarryOut(); }, SystemClock(), SystemRandom(),
           OptionsWith(order_timeout)) {
   database_.Sql(
       "CREATE OR REPLACE FUNCTION tidemark_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS "

@@ -66,6 +66,8 @@ class OperatorBench {
   absl::Mutex mutex_;
   std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mutex_);
   SeededRandom ids_{7};
+  Authenticator authenticator_{/*insecure=*/true, SystemClock()};
+  AccessGate gate_{authenticator_};
   OperatorStore store_;
   OperatorService service_;
   std::unique_ptr<RpcServer> server_;

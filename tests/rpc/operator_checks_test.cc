@@ -23,7 +23,7 @@ class OperatorChecksTest : public testing::Test {
   OperatorChecksTest()
       : store_(bench_.db().options(), SystemClock(), SystemRandom()),
         desk_(bench_.db().options()),
-        checks_(store_, desk_) {
+        checks_(store_, desk_, "") {
     recon_ = bench_.Apply(ReconSpec());
     bench_.Apply(BeatSpec());
   }

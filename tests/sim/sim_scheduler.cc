@@ -145,6 +145,7 @@ void SimScheduler::Pump() {
 void SimScheduler::Carry(Effects effects) {
   for (const Outbound& message : effects.messages) outside_.send(message);
   for (const StreamId stream : effects.close) outside_.close(stream);
+  for (const auto& [stream, why] : effects.deny) outside_.close(stream);
   if (effects.flush.has_value()) {
     in_flight_ = std::make_shared<Pending>(Pending{*std::move(effects.flush)});
     queue_.After(slowness * random_.Uniform(), [this, pending = in_flight_] { Commit(pending); });

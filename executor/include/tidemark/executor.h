@@ -201,6 +201,19 @@ struct ExecutorOptions {
   uint32_t capacity = 4;
   // Matched by a job's routing labels.
   std::map<std::string, std::string> labels = {};
+  // Who this process is: a token for its app (tidemark token create --app APP), and the file that
+  // holds it. Off loopback it takes both a token and TLS: nothing is sent there in the clear.
+  // `tls_ca`: the authority that the schedulers' certificates must come from ("system": one that
+  // this machine trusts). `tls_cert`, `tls_key`: this process's own, where schedulers ask for one.
+  // `tls_server_name`: that the certificates must have, instead of the host of the address. PEM
+  // files; all are read anew for each connection, so they can be replaced while the process runs.
+  // What is empty comes from TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA, TIDEMARK_TLS_CERT,
+  // TIDEMARK_TLS_KEY and TIDEMARK_TLS_SERVER_NAME.
+  std::string token_file = {};
+  std::string tls_ca = {};
+  std::string tls_cert = {};
+  std::string tls_key = {};
+  std::string tls_server_name = {};
   // Folder of results that no scheduler has committed yet; made when it is missing. One process at
   // a time. Default: $XDG_STATE_HOME or ~/.local/state, then /tidemark/<app>.
   std::string spool_dir = {};

@@ -1,0 +1,58 @@
+#include "scheduler/rpc/request_funnel.h"
+
+#include "common/text.h"
+
+namespace tidemark {
+namespace {
+
+constexpr char kHeader[] = "authorization";
+constexpr size_t kMaxPeer = 128;
+
+}  // namespace
+
+Caller CallerOf(const Admitted& admitted) {
+  const Identity& identity = admitted.identity();
+  return {identity.ns, identity.token_id, admitted.peer()};
+}
+
+absl::StatusOr<Admitted> AdmitCall(const AccessGate& gate,
+                                   const grpc::CallbackServerContext& context,
+                                   std::string_view method) {
+  const auto& metadata = context.client_metadata();
+  const auto [first, last] = metadata.equal_range(kHeader);
+  // Two of them: which one is meant is not ours to guess.
+  if (first != last && std::next(first) != last) {
+    return absl::UnauthenticatedError("two tokens were sent; send one");
+  }
+  std::string_view authorization;
+  if (first != last) authorization = {first->second.data(), first->second.size()};
+  return gate.Admit(method, authorization, CleanText(context.peer(), kMaxPeer));
+}
+
+grpc::ServerUnaryReactor* RequestFunnel::Run(grpc::CallbackServerContext* context,
+                                             std::string_view method,
+                                             std::function<void(const Admitted&, Done)> work) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  absl::StatusOr<Admitted> admitted = AdmitCall(gate_, *context, method);
+  if (!admitted.ok()) {
+    reactor->Finish(ToGrpc(admitted.status()));
+    return reactor;
+  }
+  const bool taken =
+      workers_.Run([context, reactor, admitted = *std::move(admitted), work = std::move(work)] {
+        // Whoever asked has gone: spare the database.
+        if (context->IsCancelled()) {
+          reactor->Finish(grpc::Status::CANCELLED);
+          return;
+        }
+        work(admitted, [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); });
+      });
+  if (!taken) {
+    reactor->Finish({grpc::StatusCode::UNAVAILABLE,
+                     "the scheduler is stopping or has too many requests; nothing was recorded, "
+                     "try again"});
+  }
+  return reactor;
+}
+
+}  // namespace tidemark
