@@ -6,30 +6,43 @@
 #include <string>
 
 #include "scheduler/alerts/alert_config.h"
+#include "scheduler/rpc/limits.h"
 
 namespace tidemark {
 
 struct SchedulerConfig {
-  std::string database_url;  // any libpq form; empty with dev
+  std::string config_file;        // "": none
+  std::string database_url;       // any libpq form; empty with dev
+  std::string database_url_file;  // holds database_url, in one line; "": none
   std::string schema = "tidemark";
   bool dev = false;
   std::string data_dir;  // dev
   std::string listen = "127.0.0.1:7400";
-  std::string address_file;  // "": not written
-  std::string node_id;       // default: host name and port
+  std::string address_file;       // "": not written
+  std::string http_listen;        // "": no HTTP
+  std::string http_address_file;  // "": not written
+  std::string node_id;            // default: host name and port
   std::string log_level = "info";
+  std::string log_format = "text";  // or json
+  RpcLimits limits;
+  size_t http_max_body = 4 * 1024 * 1024;  // bytes
+  int http_max_connections = 256;
   int catch_up_per_app = 3;
   int catch_up_per_node = 50;
   AlertsConfig alerts;  // from the file alone
 };
 
 // Reads the command line, the environment (TIDEMARK_*) and the file given by --config. Empty when
-// the process should end with `exit_code`: --help, --version, or an error (told on stderr).
+// the process should end with `exit_code`: --help, --version, --check-config (which prints what it
+// would use, without secrets), or an error (told on stderr).
 std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code);
+
+// "key:" of every option that file, environment or flag can set, one a line.
+std::string SchedulerOptionLines();
 
 // What is wrong with a listen address, or "": host:port, and loopback alone (off it, TLS and
 // tokens are needed, which this version does not have).
-std::string ListenProblem(const std::string& listen);
+std::string ListenProblem(const std::string& listen, const std::string& option = "--listen");
 
 }  // namespace tidemark
 

@@ -1,6 +1,7 @@
 #include "scheduler/config_file.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <sstream>
 
@@ -15,6 +16,14 @@ void Must(const absl::Status& status) {
   if (!status.ok()) throw CLI::ConfigError(Message(status), CLI::ExitCodes::ConfigError);
 }
 
+// CLI11 takes the environment last, and only for what nothing else has set: what a variable says
+// the file must not.
+bool SetByEnvironment(const CLI::Option& option) {
+  const std::string variable = option.get_envname();
+  const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+  return value != nullptr && *value != '\0';
+}
+
 std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string& file,
                                       const CLI::App& app, AlertsConfig* alerts) {
   YamlReader reader(root, file, "");
@@ -27,6 +36,7 @@ std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string&
     if (!reader.Has(key)) continue;
     std::string value;
     reader.Text(key, &value);
+    if (SetByEnvironment(*option)) continue;
     CLI::ConfigItem item;
     item.name = name;
     item.inputs = {value};
@@ -58,7 +68,12 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
   }
   if (root.IsMap()) return ReadYaml(root, file, app_, alerts_);
   std::istringstream lines(text);
-  return CLI::ConfigBase::from_config(lines);
+  std::vector<CLI::ConfigItem> items = CLI::ConfigBase::from_config(lines);
+  std::erase_if(items, [this](const CLI::ConfigItem& item) {
+    const CLI::Option* option = app_.get_option_no_throw("--" + item.name);
+    return option != nullptr && SetByEnvironment(*option);
+  });
+  return items;
 }
 
 }  // namespace tidemark
