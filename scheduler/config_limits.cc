@@ -47,14 +47,9 @@ void AddLimitOptions(CLI::App& app, SchedulerConfig& config) {
   AddNumber(app, "max-streams", limits.max_streams, 1, 1'000'000,
             "Executors' streams of this node");
   AddNumber(app, "max-streams-per-credential", limits.max_streams_per_credential, 1, 1'000'000,
-            "… with one token, or without tokens from one address");
-  AddNumber(
-      app, "requests-per-second", limits.requests_per_second, 0, 1'000'000,
-      "Requests of operators a second, per token, or without tokens per address; 0: any number");
-  AddNumber(app, "max-jobs", limits.max_jobs, int64_t{1}, int64_t{100'000'000},
-            "Jobs that may be defined");
-  AddNumber(app, "max-jobs-per-app", limits.max_jobs_per_app, int64_t{1}, int64_t{100'000'000},
-            "… of one app");
+            "… from one address");
+  AddNumber(app, "requests-per-second", limits.requests_per_second, 0, 1'000'000,
+            "Requests of operators a second over HTTP, of one address; 0: any number");
   AddSize(app, "http-max-body", config.http_max_body, kKiB, 256 * kMiB, "Body of one HTTP request");
   AddNumber(app, "http-max-connections", config.http_max_connections, 1, 100'000,
             "HTTP connections: beyond it the one that keeps us waiting longest gives way");

@@ -28,7 +28,7 @@ class ConfigTest : public testing::Test {
     dir_ = dir;
   }
   void TearDown() override {
-    for (const char* name : {"TIDEMARK_LOG_LEVEL", "TIDEMARK_MAX_JOBS"}) unsetenv(name);
+    for (const char* name : {"TIDEMARK_LOG_LEVEL", "TIDEMARK_MAX_STREAMS"}) unsetenv(name);
     EXPECT_EQ(std::system(("rm -rf " + dir_).c_str()), 0);
   }
   std::string Write(const std::string& name, const std::string& text) {
@@ -57,19 +57,19 @@ class ConfigTest : public testing::Test {
 
 TEST_F(ConfigTest, FlagsWinOverVariablesAndVariablesOverTheFile) {
   const std::string file =
-      Write("c.yaml", "dev: true\nlog-level: error\nmax_jobs: 7\nmax-inbox: 1MiB\n");
+      Write("c.yaml", "dev: true\nlog-level: error\nmax_streams: 7\nmax-inbox: 1MiB\n");
   std::optional<SchedulerConfig> config = Read({"--config", file});
   ASSERT_TRUE(config.has_value()) << err_;
   EXPECT_EQ(config->log_level, "error");
-  EXPECT_EQ(config->limits.max_jobs, 7);
+  EXPECT_EQ(config->limits.max_streams, 7);
   EXPECT_EQ(config->limits.max_inbox, 1u << 20);
   EXPECT_EQ(config->config_file, file);
   setenv("TIDEMARK_LOG_LEVEL", "warn", 1);
-  setenv("TIDEMARK_MAX_JOBS", "8", 1);
-  config = Read({"--config", file, "--max-jobs", "9"});
+  setenv("TIDEMARK_MAX_STREAMS", "8", 1);
+  config = Read({"--config", file, "--max-streams", "9"});
   ASSERT_TRUE(config.has_value()) << err_;
   EXPECT_EQ(config->log_level, "warn");
-  EXPECT_EQ(config->limits.max_jobs, 9);
+  EXPECT_EQ(config->limits.max_streams, 9);
 }
 
 TEST_F(ConfigTest, AnUnknownKeyIsRefusedWithTheNearest) {
@@ -83,7 +83,7 @@ TEST_F(ConfigTest, WhatIsOutOfRangeIsRefused) {
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"--max-inbox", "1"},
                                              {"--max-message", "much"},
-                                             {"--max-jobs", "0"},
+                                             {"--max-streams", "0"},
                                              {"--http-max-connections", "-1"},
                                              {"--log-format", "xml"},
                                              {"--http-listen", "0.0.0.0"}}) {
