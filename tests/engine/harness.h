@@ -163,6 +163,7 @@ class EngineHarness {
   std::vector<std::string> DatesRun(int64_t job_id) const;            // of history, in order
   bool HasAlert(const std::string& kind) const;                       // open
   Moment now() const { return now_; }
+  Engine& engine() { return *engine_; }
   const JobSpec& SpecOf(const std::string& text) const { return specs_.at(text); }
 
   MemoryStore store;
