@@ -24,6 +24,7 @@ pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
 pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 
 set(TIDEMARK_SANITIZE "" CACHE STRING "Sanitizers of our own code: address,undefined or thread")
 
@@ -38,6 +39,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(tidemark_options INTERFACE -Wthread-safety)
+endif()
+if(TIDEMARK_FUZZ)  # see tests/fuzz
+  target_compile_options(tidemark_options INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
 endif()
 if(TIDEMARK_SANITIZE)
   target_compile_options(tidemark_options INTERFACE

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "common/clock.h"
 #include "common/id.h"
 #include "common/log.h"
+#include "common/log_control.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/tls_files.h"
@@ -23,12 +25,17 @@
 #include "scheduler/alerts/log_channel.h"
 #include "scheduler/dev/dev_postgres.h"
 #include "scheduler/engine_loop.h"
+#include "scheduler/http_face.h"
+#include "scheduler/http_tls.h"
+#include "scheduler/metrics/metrics.h"
+#include "scheduler/node_status.h"
 #include "scheduler/rpc/access_rpc.h"
 #include "scheduler/rpc/alert_rpc.h"
 #include "scheduler/rpc/check_rpc.h"
 #include "scheduler/rpc/executor_gateway.h"
 #include "scheduler/rpc/job_codec.h"
 #include "scheduler/rpc/operator_service.h"
+#include "scheduler/rpc/rate_limiter.h"
 #include "scheduler/rpc/server.h"
 #include "scheduler/rpc/token_watch.h"
 #include "scheduler/store/access_store.h"
@@ -84,6 +91,57 @@ AlertService::Stores AlertStores(const DatabaseOptions& database) {
           [database] { return std::make_unique<AlertPost>(database); }};
 }
 
+// Null when HTTP is not configured.
+absl::StatusOr<std::unique_ptr<HttpFace>> StartHttp(const SchedulerConfig& config,
+                                                    const DevPostgres* dev, RpcServer& rpc,
+                                                    NodeStatus& status, HttpFace::May may,
+                                                    Clock& clock) {
+  if (config.http_listen.empty()) return nullptr;
+  HttpOptions options;
+  options.listen = config.http_listen;
+  if (!config.tls.cert.empty()) {
+    TM_ASSIGN_OR_RETURN(const std::shared_ptr<HttpTls> tls, HttpTls::Open(config.tls, clock));
+    options.tls = [tls] { return tls->Get(); };
+  }
+  options.max_body_bytes = config.http_max_body;
+  options.max_connections = config.http_max_connections;
+  TM_ASSIGN_OR_RETURN(std::unique_ptr<HttpFace> face,
+                      HttpFace::Start(std::move(options), rpc, status, std::move(may)));
+  if (dev != nullptr) {
+    TM_RETURN_IF_ERROR(WriteAddress(dev->dir() + "/http.addr", face->address()));
+  }
+  if (!config.http_address_file.empty()) {
+    TM_RETURN_IF_ERROR(WriteAddress(config.http_address_file, face->address()));
+  }
+  LogInfo("http up", {{"listen", face->address()}});
+  return face;
+}
+
+void TakeLogLevel(const RereadConfig& reread) {
+  const std::optional<SchedulerConfig> config = reread();
+  if (!config.has_value()) {
+    LogError("the configuration cannot be used; the log level stays as it was");
+    return;
+  }
+  SetLogLevel(config->log_level);
+  LogWarn("log level read again", {{"level", config->log_level}});
+}
+
+// Returns the number of the stop signal. Meanwhile grpc.health.v1 says what /readyz says.
+int ServeUntilStopped(StopSignals& signals, RpcServer& server, const NodeStatus& status,
+                      const RereadConfig& reread) {
+  for (;;) {
+    const int signal = signals.Wait(absl::Seconds(1));
+    if (signal == SIGHUP && reread != nullptr) {
+      TakeLogLevel(reread);
+    } else if (signal != 0) {
+      return signal;
+    }
+    server.SetServing(status.NotReady().empty());
+    TellSuppressedLogs();
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> MakeAdminToken(const SchedulerConfig& config) {
@@ -109,7 +167,8 @@ absl::StatusOr<std::string> MakeAdminToken(const SchedulerConfig& config) {
   return secret;
 }
 
-absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
+absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals,
+                          const RereadConfig& reread) {
   Clock& clock = SystemClock();
   Random& random = SystemRandom();
   std::unique_ptr<DevPostgres> dev;
@@ -123,7 +182,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   RunLogWriter run_logs(database);
   Authenticator authenticator(config.insecure, clock);
   const AccessGate gate(authenticator);
-  ExecutorGateway gateway(gate, &loop, &run_logs, clock);
+  ExecutorGateway gateway(gate, &loop, &run_logs, clock, config.limits);
   OperatorStore operator_store(database, clock, random);
   // Operators may ask as soon as the server listens, which is before the store can be made.
   std::atomic<SchedulerStore*> store = nullptr;
@@ -153,7 +212,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
       std::unique_ptr<RpcServer> server,
       RpcServer::Start(config.listen,
                        {gateway.service(), &operators, &alert_rpc, &check_rpc, &access_rpc},
-                       config.tls));
+                       config.tls, config.limits));
   StoreOptions store_options;
   store_options.database = database;
   store_options.address = server->address();
@@ -162,13 +221,22 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   store_options.node_id = config.node_id;
   if (store_options.node_id.empty()) store_options.node_id = HostName() + "/" + server->address();
   gateway.SetNode(store_options.node_id);
+  Metrics metrics(kVersion, store_options.node_id);
+  NodeStatus node_status(loop, database, metrics, clock);
+  RateLimiter limiter(config.limits.requests_per_second, clock);
+  const HttpFace::May may_ask = [&limiter, &metrics](const HttpRequest& request, auto) {
+    absl::Status status = limiter.Take(AddressOf(request.peer));
+    if (!status.ok()) metrics.CountRefusal("requests-per-second");
+    return status;
+  };
   SchedulerStore owned_store(store_options, &loop, clock, random);
   loop.Attach({&owned_store, &gateway,
                [&operators](const std::vector<std::string>&) { operators.NudgeOrders(); },
                [&alert_log, &alerts] {
                  alert_log.Poke();
                  alerts.Poke();
-               }});
+               },
+               &metrics});
   loop.Start();
   if (!config.insecure) tokens.Start();
   alert_log.Start();
@@ -176,6 +244,10 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   owned_store.Start();
   watch.Start(store_options.node_id, !config.alerts.channels.empty());
   store = &owned_store;
+  node_status.SetStore(&owned_store);
+  node_status.Start();
+  TM_ASSIGN_OR_RETURN(const std::unique_ptr<HttpFace> http,
+                      StartHttp(config, dev.get(), *server, node_status, may_ask, clock));
   if (dev != nullptr) {
     TM_RETURN_IF_ERROR(WriteAddress(dev->dir() + "/scheduler.addr", server->address()));
   }
@@ -188,10 +260,14 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
                            {"tls", config.tls.cert.empty() ? "no" : "yes"},
                            {"database", DescribeDatabase(database)}});
 
-  const int signal = signals.Wait(absl::InfiniteDuration());
+  const int signal = ServeUntilStopped(signals, *server, node_status,
+                                       config.config_file.empty() ? nullptr : reread);
   LogInfo("stopping", {{"signal", std::to_string(signal)}});
   // Nothing new comes in, then what was decided is committed, then the lease is given back.
+  server->SetServing(false);
+  if (http != nullptr) http->Stop();
   access_rpc.Stop();
+  node_status.SetStore(nullptr);
   operators.Stop();
   alerts.Abort();
   watch.Abort();
@@ -206,6 +282,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals) {
   alert_log.Stop();
   alerts.Stop();
   watch.Stop();
+  node_status.Stop();
   LogInfo("stopped");
   return absl::OkStatus();
 }

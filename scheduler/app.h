@@ -2,8 +2,11 @@
 #ifndef TIDEMARK_SCHEDULER_APP_H_
 #define TIDEMARK_SCHEDULER_APP_H_
 
+#include <functional>
+#include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/lifecycle.h"
 #include "scheduler/config.h"
@@ -14,8 +17,13 @@ namespace tidemark {
 // are made when they are missing). Returns its text, which is kept nowhere.
 absl::StatusOr<std::string> MakeAdminToken(const SchedulerConfig& config);
 
-// Runs until a stop signal. An error says why it could not start, and the mend.
-absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals);
+// Reads the configuration again; empty when it cannot be used, which it has told on stderr.
+using RereadConfig = std::function<std::optional<SchedulerConfig>()>;
+
+// Runs until a stop signal. With a configuration file SIGHUP is none: the log level is taken from
+// the file again. An error says why it could not start, and the mend.
+absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals,
+                          const RereadConfig& reread);
 
 }  // namespace tidemark
 

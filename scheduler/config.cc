@@ -4,9 +4,12 @@
 #include <iostream>
 
 #include "common/address.h"
+#include "common/status.h"
 #include "common/text.h"
 #include "common/version.h"
 #include "scheduler/config_file.h"
+#include "scheduler/config_limits.h"
+#include "scheduler/config_print.h"
 
 namespace tidemark {
 namespace {
@@ -23,6 +26,9 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--database-url", config.database_url,
                  "PostgreSQL: a URL or key=value text as libpq takes it, several hosts allowed")
       ->envname("TIDEMARK_DATABASE_URL");
+  app.add_option("--database-url-file", config.database_url_file,
+                 "File with that URL in one line, so that its password is seen nowhere else")
+      ->envname("TIDEMARK_DATABASE_URL_FILE");
   app.add_option("--schema", config.schema, "Schema of the scheduler's tables")
       ->envname("TIDEMARK_SCHEMA")
       ->capture_default_str();
@@ -58,12 +64,24 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--address-file", config.address_file,
                  "Write the address that it listens on to this file (useful with port 0)")
       ->envname("TIDEMARK_ADDRESS_FILE");
+  app.add_option("--http-listen", config.http_listen,
+                 "Address for HTTP: /healthz, /readyz, /metrics, and the operators' services as "
+                 "JSON, such as 127.0.0.1:7480; port 0: any free [no HTTP]")
+      ->envname("TIDEMARK_HTTP_LISTEN");
+  app.add_option("--http-address-file", config.http_address_file,
+                 "Write the address that HTTP listens on to this file")
+      ->envname("TIDEMARK_HTTP_ADDRESS_FILE");
   app.add_option("--node-id", config.node_id,
                  "Identity of this node, kept over restarts, never shared [host name and port]")
       ->envname("TIDEMARK_NODE_ID");
-  app.add_option("--log-level", config.log_level, "debug, info, warn or error")
+  app.add_option("--log-level", config.log_level,
+                 "debug, info, warn or error; SIGHUP reads it from the --config file again")
       ->envname("TIDEMARK_LOG_LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  app.add_option("--log-format", config.log_format, "text or json")
+      ->envname("TIDEMARK_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.add_option(
          "--catch-up-per-app", config.catch_up_per_app,
@@ -85,6 +103,19 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
       ->envname("TIDEMARK_KEEP_LOG_DAYS")
       ->check(CLI::Range(0, 36500))
       ->capture_default_str();
+  AddLimitOptions(app, config);
+}
+
+// Takes the secrets that files hold. Returns what is wrong, or "".
+std::string ReadSecrets(SchedulerConfig& config) {
+  if (config.database_url_file.empty()) return "";
+  if (!config.database_url.empty()) {
+    return "--database-url and --database-url-file exclude each other";
+  }
+  absl::StatusOr<std::string> url = ReadSecret(config.database_url_file);
+  if (!url.ok()) return "--database-url-file: " + Message(url.status());
+  config.database_url = *std::move(url);
+  return "";
 }
 
 std::string Problem(const SchedulerConfig& config) {
@@ -92,7 +123,8 @@ std::string Problem(const SchedulerConfig& config) {
     return "--dev and --database-url exclude each other: --dev makes a database of its own";
   }
   if (!config.dev && config.database_url.empty()) {
-    return "no database: give --database-url (or TIDEMARK_DATABASE_URL), or --dev to try it out";
+    return "no database: give --database-url (or TIDEMARK_DATABASE_URL), --database-url-file, or "
+           "--dev to try it out";
   }
   if (!config.dev && !config.data_dir.empty()) {
     return "--data-dir is for --dev alone: with --database-url nothing is kept on this machine";
@@ -112,18 +144,21 @@ std::string Problem(const SchedulerConfig& config) {
     return "--tls-client-ca needs --tls-cert and --tls-key: there is no TLS without a certificate "
            "of this server";
   }
-  return ListenProblem(config);
+  if (std::string p = ListenProblem(config, config.listen); !p.empty()) return p;
+  return config.http_listen.empty() ? ""
+                                    : ListenProblem(config, config.http_listen, "--http-listen");
 }
 
 }  // namespace
 
-std::string ListenProblem(const SchedulerConfig& config) {
-  const std::optional<HostPort> address = ParseAddress(config.listen);
+std::string ListenProblem(const SchedulerConfig& config, const std::string& listen,
+                          const std::string& option) {
+  const std::optional<HostPort> address = ParseAddress(listen);
   if (!address.has_value()) {
-    return "--listen " + config.listen + " is not HOST:PORT, as 127.0.0.1:7400";
+    return option + " " + listen + " is not HOST:PORT, as 127.0.0.1:7400";
   }
   if (IsLoopback(address->host)) return "";
-  const std::string off = "--listen " + config.listen + " is not a loopback address. ";
+  const std::string off = option + " " + listen + " is not a loopback address. ";
   if (config.insecure) {
     return off +
            (config.dev ? "With --dev nobody is asked who he is"
@@ -142,6 +177,15 @@ std::string ListenProblem(const SchedulerConfig& config) {
   return "";
 }
 
+std::string SchedulerOptionLines() {
+  SchedulerConfig config;
+  CLI::App app;
+  AddOptions(app, config);
+  std::string lines;
+  for (const std::string& key : ConfigKeys(app)) lines += key + ":\n";
+  return lines;
+}
+
 std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code) {
   SchedulerConfig config;
   CLI::App app("Tidemark scheduler: decides when and where jobs run, and accounts for every date.",
@@ -155,6 +199,10 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
       "Every option is also a line of the file given by --config (log-level: warn) and an\n"
       "environment variable TIDEMARK_…; flags win over variables, variables over the file.");
   AddOptions(app, config);
+  bool check = false;
+  app.add_flag("--check-config", check,
+               "Check everything, print the settings in use without secrets, and leave")
+      ->configurable(false);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -163,9 +211,19 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
   }
   const bool said = app.get_option("--insecure")->count() > 0;
   if (!said) config.insecure = config.dev;
-  if (const std::string problem = Problem(config); !problem.empty()) {
+  if (!app.get_config_ptr()->results().empty()) {
+    config.config_file = app.get_config_ptr()->results().back();
+  }
+  std::string problem = ReadSecrets(config);
+  if (problem.empty()) problem = Problem(config);
+  if (!problem.empty()) {
     std::cerr << "tidemark-scheduler: " << problem << "\n";
     *exit_code = 2;
+    return std::nullopt;
+  }
+  if (check) {
+    std::cout << PrintConfig(app, config);
+    *exit_code = 0;
     return std::nullopt;
   }
   return config;

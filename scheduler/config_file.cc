@@ -1,6 +1,7 @@
 #include "scheduler/config_file.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <sstream>
 
@@ -30,6 +31,14 @@ void AddTls(const YAML::Node& node, const std::string& file, std::vector<CLI::Co
   Must(reader.Done());
 }
 
+// CLI11 takes the environment last, and only for what nothing else has set: what a variable says
+// the file must not.
+bool SetByEnvironment(const CLI::Option& option) {
+  const std::string variable = option.get_envname();
+  const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+  return value != nullptr && *value != '\0';
+}
+
 std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string& file,
                                       const CLI::App& app, AlertsConfig* alerts,
                                       WatchConfig* watch_config) {
@@ -43,6 +52,7 @@ std::vector<CLI::ConfigItem> ReadYaml(const YAML::Node& root, const std::string&
     if (!reader.Has(key)) continue;
     std::string value;
     reader.Text(key, &value);
+    if (SetByEnvironment(*option)) continue;
     CLI::ConfigItem item;
     item.name = name;
     item.inputs = {value};
@@ -82,7 +92,12 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
   }
   if (root.IsMap()) return ReadYaml(root, file, app_, alerts_, watch_);
   std::istringstream lines(text);
-  return CLI::ConfigBase::from_config(lines);
+  std::vector<CLI::ConfigItem> items = CLI::ConfigBase::from_config(lines);
+  std::erase_if(items, [this](const CLI::ConfigItem& item) {
+    const CLI::Option* option = app_.get_option_no_throw("--" + item.name);
+    return option != nullptr && SetByEnvironment(*option);
+  });
+  return items;
 }
 
 }  // namespace tidemark

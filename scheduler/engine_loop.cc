@@ -21,6 +21,15 @@ LogLevel LevelOf(LogLine::Level level) {
   return LogLevel::kInfo;
 }
 
+size_t RowsOf(const Flush& flush) {
+  return flush.registers.size() + flush.closes.size() + flush.skips.size() + flush.opens.size() +
+         flush.updates.size() + flush.attempts.size() + flush.watermarks.size() +
+         flush.notes.size() + flush.cursors.size() + flush.skipped.size() + flush.jobs.size() +
+         flush.executors.size() + flush.alerts.size() + flush.resolves.size() +
+         flush.audits.size() + flush.cascades.size() + flush.backfills.size() +
+         flush.drills.size() + flush.commands.size();
+}
+
 }  // namespace
 
 EngineLoop::EngineLoop(Decoders decoders, Clock& clock, Random& random, CatchUpBudget budget)
@@ -43,7 +52,9 @@ void EngineLoop::Stop() {
 }
 
 void EngineLoop::Post(Event event) {
+  const absl::Duration now = clock_.Monotonic();
   absl::MutexLock lock(&mutex_);
+  if (events_.empty()) oldest_event_ = now;
   events_.push_back(std::move(event));
 }
 
@@ -65,21 +76,56 @@ std::deque<EngineLoop::Event> EngineLoop::Await() {
                               },
                               this),
                           wait);
+  lag_ = events_.empty() ? absl::ZeroDuration() : clock_.Monotonic() - oldest_event_;
   return std::exchange(events_, {});
 }
 
 void EngineLoop::Run() {
   while (true) {
-    std::deque<Event> events = Await();
-    for (Event& event : events) event();
-    engine_.Tick(Now());
-    for (Effects effects = engine_.TakeEffects(); !effects.empty();
-         effects = engine_.TakeEffects()) {
-      CarryOut(std::move(effects));
-    }
+    Turn(Await());
     absl::MutexLock lock(&mutex_);
     if (stopping_ && events_.empty()) return;
   }
+}
+
+void EngineLoop::Turn(std::deque<Event> events) {
+  const absl::Duration begin = clock_.Monotonic();
+  for (Event& event : events) event();
+  engine_.Tick(Now());
+  for (Effects effects = engine_.TakeEffects(); !effects.empty(); effects = engine_.TakeEffects()) {
+    CarryOut(std::move(effects));
+  }
+  const Tally tally = engine_.TakeTally();
+  const absl::Duration end = clock_.Monotonic();
+  if (outlets_.metrics != nullptr) {
+    if (!tally.apps.empty()) outlets_.metrics->Add(tally);
+    outlets_.metrics->ObserveTurn(lag_, end - begin);
+  }
+  Publish(end);
+}
+
+void EngineLoop::Publish(absl::Duration now) {
+  constexpr absl::Duration kEvery = absl::Seconds(1);
+  const bool due = now >= next_publish_;
+  Status status;
+  if (due) {
+    next_publish_ = now + kEvery;
+    status.gauges = engine_.Gauges();
+    if (const TimeInterval time = db_clock_.At(now); db_clock_.known()) {
+      status.clock_uncertainty = time.hi - time.lo;
+      status.clock_offset = time.lo + (time.hi - time.lo) / 2 - clock_.WallNow();
+    }
+  }
+  absl::MutexLock lock(&status_mutex_);
+  last_turn_ = now;
+  if (due) status_ = std::move(status);
+}
+
+EngineLoop::Status EngineLoop::GetStatus() const {
+  absl::MutexLock lock(&status_mutex_);
+  Status status = status_;
+  if (last_turn_.has_value()) status.idle = clock_.Monotonic() - *last_turn_;
+  return status;
 }
 
 void EngineLoop::CarryOut(Effects effects) {
@@ -89,6 +135,8 @@ void EngineLoop::CarryOut(Effects effects) {
   for (const auto& [stream, why] : effects.deny) outlets_.gateway->Deny(stream, why);
   if (effects.flush.has_value()) {
     alerts_in_flight_ = !effects.flush->alerts.empty();
+    flush_rows_ = RowsOf(*effects.flush);
+    flush_sent_ = clock_.Monotonic();
     outlets_.store->Submit(term_, *std::move(effects.flush));
   }
   for (LedgerQuery& query : effects.queries) outlets_.store->Query(term_, std::move(query));
@@ -108,6 +156,9 @@ void EngineLoop::OnTermEnded(const std::string& why) {
 
 void EngineLoop::OnFlushed(FlushResult result) {
   Post([this, result = std::move(result)] {
+    if (outlets_.metrics != nullptr) {
+      outlets_.metrics->ObserveFlush(flush_rows_, clock_.Monotonic() - flush_sent_);
+    }
     engine_.Flushed(Now(), result);
     if (alerts_in_flight_) outlets_.alerts_raised();
     alerts_in_flight_ = false;
@@ -155,11 +206,16 @@ void EngineLoop::TakeSample(const ClockSample& sample) {
 void EngineLoop::OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) {
   Post([this, stream, received, message = std::move(message)] {
     engine_.Received(Now(), stream, message, received);
+    outlets_.gateway->Handled(stream, message.bytes);
   });
 }
 
 void EngineLoop::OnStreamClosed(StreamId stream) {
   Post([this, stream] { engine_.StreamClosed(Now(), stream); });
+}
+
+void EngineLoop::OnCongested(StreamId stream, bool congested) {
+  Post([this, stream, congested] { engine_.StreamCongested(Now(), stream, congested); });
 }
 
 }  // namespace tidemark

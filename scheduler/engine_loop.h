@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "common/id.h"
 #include "scheduler/core/db_clock.h"
 #include "scheduler/engine/engine.h"
+#include "scheduler/metrics/metrics.h"
 #include "scheduler/rpc/executor_gateway.h"
 #include "scheduler/store/scheduler_store.h"
 
@@ -30,6 +32,15 @@ class EngineLoop : public StoreListener, public GatewayListener {
     // Called from the loop; must return soon.
     std::function<void(const std::vector<std::string>&)> commands_done;
     std::function<void()> alerts_raised;
+    Metrics* metrics = nullptr;
+  };
+
+  // As of the loop's last look, at most a second ago while it turns.
+  struct Status {
+    EngineGauges gauges;
+    std::optional<absl::Duration> idle;  // since its last turn; unset: it has not started
+    std::optional<absl::Duration> clock_offset;
+    std::optional<absl::Duration> clock_uncertainty;
   };
 
   // Clock and random must be thread-safe and outlive it.
@@ -41,6 +52,9 @@ class EngineLoop : public StoreListener, public GatewayListener {
   // Handles what is queued, then ends the thread.
   void Stop();
 
+  // From any thread.
+  Status GetStatus() const;
+
   void OnTermStarted(const TermInfo& info, Snapshot snapshot) override;
   void OnTermEnded(const std::string& why) override;
   void OnFlushed(FlushResult result) override;
@@ -49,12 +63,15 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void OnClockSample(const ClockSample& sample) override;
   void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) override;
   void OnStreamClosed(StreamId stream) override;
+  void OnCongested(StreamId stream, bool congested) override;
 
  private:
   using Event = std::function<void()>;  // run on the loop's thread
   void Post(Event event);
   void Run();
   std::deque<Event> Await();
+  void Turn(std::deque<Event> events);
+  void Publish(absl::Duration now);
   Moment Now() const;
   void CarryOut(Effects effects);
   void TakeSample(const ClockSample& sample);
@@ -69,10 +86,19 @@ class EngineLoop : public StoreListener, public GatewayListener {
   std::optional<absl::Duration> step_;
   uint64_t term_ = 0;
   bool alerts_in_flight_ = false;
+  absl::Duration flush_sent_;
+  size_t flush_rows_ = 0;
+  absl::Duration lag_;           // of the events of this turn
+  absl::Duration next_publish_;  // of gauges
 
   absl::Mutex mutex_;
   std::deque<Event> events_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration oldest_event_ ABSL_GUARDED_BY(mutex_);  // when the first of events_ came
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+
+  mutable absl::Mutex status_mutex_;
+  Status status_ ABSL_GUARDED_BY(status_mutex_);
+  std::optional<absl::Duration> last_turn_ ABSL_GUARDED_BY(status_mutex_);
 };
 
 }  // namespace tidemark

@@ -66,6 +66,7 @@ void SessionCore::OnMessage(LinkId id, const v1::SchedulerMessage& message, Mome
   for (const std::string& notice : message.notices()) {
     Note(NoteEffect::Kind::kNotice, id, {}, "", notice);
   }
+  if (message.has_hold()) link.hold = message.hold();
   if (link.state != Link::State::kWelcomed) return;
   for (const v1::Order& order : message.orders()) OnOrder(id, link, order, now);
   if (message.has_heartbeat_ack()) OnHeartbeatAck(link, message.heartbeat_ack(), now);
@@ -265,6 +266,10 @@ void SessionCore::SendDue(Moment now) {
 void SessionCore::SendProgress(const AttemptKey& key, Run& run, Moment now) {
   auto* entry = FindNode(run.owner_node);
   if (entry == nullptr || now.mono < run.next_progress) return;
+  if (entry->second.hold) {  // the last values go out once it may
+    run.next_progress = now.mono + kProgressEvery;
+    return;
+  }
   Post(entry->first, entry->second, ProgressReport(key, run.trigger->registration(), run.progress));
   run.progress_pending = false;
   run.next_progress = now.mono + kProgressEvery;
@@ -277,7 +282,7 @@ void SessionCore::SendLogs() {
     auto* entry = FindNode(log.owner_node);
     if (entry == nullptr) entry = AnyLink();
     bool end_to_say = log.ended && log.buffer.used();
-    while (entry != nullptr && (!log.buffer.empty() || end_to_say) &&
+    while (entry != nullptr && !entry->second.hold && (!log.buffer.empty() || end_to_say) &&
            entry->second.outstanding + entry->second.pending_bytes < kLogWindow) {
       const uint64_t offset = log.buffer.offset();
       std::string data = log.buffer.Take(kMaxLogChunk);

@@ -64,6 +64,7 @@ class SessionCore {
     enum class State { kHello, kWaiting, kWelcomed };
     State state = State::kHello;
     bool waited = false;
+    bool hold = false;  // the node has more than it handles: progress and logs wait
     std::string node_id;
     int64_t registration = 0;
     absl::Duration beat = absl::Seconds(5);

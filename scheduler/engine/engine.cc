@@ -8,6 +8,7 @@
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/commands.h"
 #include "scheduler/engine/gaps.h"
+#include "scheduler/engine/gauges.h"
 #include "scheduler/engine/jobs.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
@@ -36,8 +37,8 @@ void State::ForgetUpdate(const std::string& run_id) {
 // One term's state and the parts that work on it.
 class Engine::Parts {
  public:
-  Parts(Decoders decoders, Random& random, RunIdSource& ids)
-      : state(std::move(decoders), random, ids),
+  Parts(Decoders decoders, Random& random, RunIdSource& ids, Tally& tally)
+      : state(std::move(decoders), random, ids, tally),
         jobs(state),
         gaps(state),
         runs(state),
@@ -70,7 +71,7 @@ Engine::Engine(Decoders decoders, Random& random, CatchUpBudget budget)
 }
 
 std::unique_ptr<Engine::Parts> Engine::MakeParts() {
-  auto parts = std::make_unique<Parts>(decoders_, random_, ids_);
+  auto parts = std::make_unique<Parts>(decoders_, random_, ids_, tally_);
   parts->state.budget = budget_;
   return parts;
 }
@@ -159,6 +160,11 @@ void Engine::StreamClosed(Moment now, StreamId stream) {
   parts_->sessions.OnClosed(stream);
 }
 
+void Engine::StreamCongested(Moment now, StreamId stream, bool congested) {
+  SetNow(now);
+  parts_->sessions.OnCongested(stream, congested);
+}
+
 void Engine::Flushed(Moment now, const FlushResult& result) {
   SetNow(now);
   State& s = parts_->state;
@@ -231,6 +237,10 @@ Effects Engine::TakeEffects() {
   s.out = Effects();
   return effects;
 }
+
+Tally Engine::TakeTally() { return std::exchange(tally_, {}); }
+
+EngineGauges Engine::Gauges() const { return GaugesOf(parts_->state); }
 
 absl::Duration Engine::NextWake(Moment now) const {
   const State& s = parts_->state;

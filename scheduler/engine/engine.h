@@ -9,6 +9,7 @@
 #include "scheduler/engine/effects.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/engine/state.h"
+#include "scheduler/engine/tally.h"
 
 namespace tidemark {
 
@@ -33,6 +34,9 @@ class Engine {
   void Received(Moment now, StreamId stream, const ExecutorMessage& message,
                 absl::Duration received);
   void StreamClosed(Moment now, StreamId stream);
+  // Too much of what the stream sent waits to be handled (its executor is told to hold), or no
+  // more.
+  void StreamCongested(Moment now, StreamId stream, bool congested);
 
   void Flushed(Moment now, const FlushResult& result);
   void Ledger(Moment now, const LedgerResult& result);
@@ -40,6 +44,10 @@ class Engine {
   void Tick(Moment now);
 
   Effects TakeEffects();
+  // What was counted since the last call.
+  Tally TakeTally();
+  // Looks at every executor and at what waits, not at every job or run.
+  EngineGauges Gauges() const;
   // Monotonic time at which something is due; InfiniteDuration() when nothing is.
   absl::Duration NextWake(Moment now) const;
   bool active() const;
@@ -54,6 +62,7 @@ class Engine {
   Random& random_;
   const CatchUpBudget budget_;
   RunIdSource ids_;               // outlives terms: ids stay in order
+  Tally tally_;                   // so do counts
   std::unique_ptr<Parts> parts_;  // of this term; made anew with each
   Moment last_;
 };

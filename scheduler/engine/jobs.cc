@@ -166,6 +166,7 @@ void Jobs::FireDue() {
     // Entries of edited or forgotten jobs are stale.
     if (job == nullptr || !job->next.has_value() || job->next->fire_time != due->first) continue;
     Arm(*job, s_.now.lo);
+    if (job->opens()) ++s_.tally.apps[job->spec.app].due;
     if (job->timeline.dated()) {
       s_.gap_part->Evaluate(*job, TriggerPoint::kFire);
     } else {

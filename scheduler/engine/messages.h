@@ -3,6 +3,7 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_MESSAGES_H_
 #define TIDEMARK_SCHEDULER_ENGINE_MESSAGES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -78,6 +79,7 @@ struct ExecutorMessage {
   std::vector<RunReport> reports;
   std::optional<Heartbeat> heartbeat;
   bool goodbye = false;
+  size_t bytes = 0;  // on the wire
 };
 
 // ---------------------------------------------------------------- to executors

@@ -218,6 +218,7 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   if (run.row.held) HoldNoMore(run);
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   RecordAttempt(run, outcome, result.message);
+  ++s_.tally.apps[run.row.app].attempts[outcome];
   AcknowledgeOnCommit(run);
   FreeSlot(run);
   if (outcome == Outcome::kLost) GiveUp(run.row);
@@ -258,6 +259,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   run.phase = RunPhase::kClosing;
   s_.ForgetUpdate(run.row.run_id);
+  ++s_.tally.apps[run.row.app].ended[verdict.status];
   RunClose close;
   close.run_id = run.row.run_id;
   close.run = run.row;

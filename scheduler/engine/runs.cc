@@ -61,6 +61,7 @@ std::string Runs::Skip(JobState& job, const RunRequest& request, const std::stri
   skip.status_reason = reason;
   skip.ended_at = s_.now.lo;
   const std::string run_id = skip.run.run_id;
+  ++s_.tally.apps[skip.run.app].ended[RunStatus::kSkipped];
   s_.Say(LogLine::Level::kWarn, "run skipped",
          {{"run_id", run_id},
           {"job", job.row.name},
@@ -250,7 +251,19 @@ void Runs::SendTrigger(const std::string& run_id, int attempt) {
   run->sent_at = s_.now.mono;
   run->contact = s_.now.mono;
   Trigger(*run, *job, *session);
+  CountTrigger(*run);
   SetTimer(*run);
+}
+
+void Runs::CountTrigger(const LiveRun& run) {
+  AppTally& app = s_.tally.apps[run.row.app];
+  if (run.row.failed_attempts + run.row.lost_attempts > 0) {
+    ++app.retries;
+    return;
+  }
+  ++app.fired;
+  if (run.row.trigger != TriggerType::kSchedule) return;
+  s_.tally.lateness.Add(std::max(absl::ToDoubleSeconds(s_.now.lo - run.row.fire_time), 0.0));
 }
 
 void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session) {

@@ -72,6 +72,7 @@ class Runs {
   void Assign(LiveRun& run, JobState& job, ExecutorSession& session);
   void SendTrigger(const std::string& run_id, int attempt);
   void Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session);
+  void CountTrigger(const LiveRun& run);
   void SendCancel(LiveRun& run, const std::string& cause);
   void Wait(LiveRun& run, absl::Duration delay);
 

@@ -24,6 +24,7 @@ bool Sessions::Up(const ExecutorSession& session) const {
 }
 
 bool Sessions::HasSlot(const ExecutorSession& session, const std::string& handler) const {
+  if (session.congested) return false;
   if (static_cast<int>(session.runs.size()) >= session.hello.capacity) return false;
   const HandlerInfo* info = FindHandler(session, handler);
   if (info == nullptr || info->concurrency == 0) return info != nullptr;

@@ -15,6 +15,8 @@ class Sessions {
 
   void OnMessage(StreamId stream, const ExecutorMessage& message, absl::Duration received);
   void OnClosed(StreamId stream);
+  // Whether too much of what the stream sent waits to be handled.
+  void OnCongested(StreamId stream, bool congested);
   // Whether an operator lets the executor have new runs; kept over its restarts.
   void Drain(const std::string& executor_id, bool drained);
   // Looks for apps whose jobs have no executor any more.

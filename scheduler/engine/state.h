@@ -25,6 +25,7 @@
 #include "scheduler/core/job.h"
 #include "scheduler/core/time/timeline.h"
 #include "scheduler/engine/effects.h"
+#include "scheduler/engine/tally.h"
 #include "scheduler/engine/timers.h"
 
 namespace tidemark {
@@ -120,6 +121,7 @@ struct ExecutorSession {
   bool registering = false;  // its row is being written
   bool lost = false;         // silent for a lease, and said so in its row
   bool left = false;         // said goodbye
+  bool congested = false;    // more of its messages wait than is good: nothing new for it
   absl::Duration last_beat;
   uint64_t last_used = 0;
   std::set<std::string> runs;  // with an attempt here that is not released
@@ -156,11 +158,13 @@ class Checks;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
-  State(Decoders d, Random& r, RunIdSource& i) : decoders(std::move(d)), random(r), ids(i) {}
+  State(Decoders d, Random& r, RunIdSource& i, Tally& t)
+      : decoders(std::move(d)), random(r), ids(i), tally(t) {}
 
   Decoders decoders;
   Random& random;
   RunIdSource& ids;
+  Tally& tally;
   SessionTimes times;
   CatchUpBudget budget;
   Moment now;

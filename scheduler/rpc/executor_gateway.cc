@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "common/text.h"
 #include "scheduler/access/authorizer.h"
 #include "scheduler/rpc/executor_codec.h"
+#include "scheduler/rpc/inbox.h"
+#include "scheduler/rpc/rate_limiter.h"
 #include "scheduler/rpc/request_funnel.h"
 #include "scheduler/rpc/rpc_status.h"
 #include "tidemark/v1/executor.grpc.pb.h"
@@ -34,13 +37,14 @@ const grpc::Status& NotServing() {
 class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
   Stream(StreamId id, Admitted admitted, GatewayListener* listener, RunLogSink* logs, Clock& clock,
-         std::function<void(StreamId)> gone)
+         Inbox inbox, std::function<void(StreamId)> gone)
       : id_(id),
         admitted_(std::move(admitted)),
         listener_(listener),
         logs_(logs),
         clock_(clock),
-        gone_(std::move(gone)) {}
+        gone_(std::move(gone)),
+        inbox_(inbox) {}
 
   const Identity& identity() const { return admitted_.identity(); }
 
@@ -56,6 +60,13 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     if (waiting_.has_welcome()) waiting_.mutable_welcome()->set_node_id(node_id);
     has_waiting_ = true;
     WriteNext();
+  }
+
+  void Handled(size_t bytes) {
+    absl::MutexLock lock(&mutex_);
+    const Inbox::Verdict verdict = inbox_.Handled(bytes);
+    Tell(verdict.hold);
+    if (verdict.read && !finishing_) StartRead(&incoming_);
   }
 
   void End(const grpc::Status& status = NotServing()) {
@@ -81,13 +92,34 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
       return;
     }
     const absl::Duration received = clock_.Monotonic();
-    if (Permitted()) {
-      if (incoming_.has_hello()) TakeName(incoming_.hello().executor_id());
-      TakeLogChunks();
-      listener_->OnMessage(id_, FromProto(incoming_), received);
+    if (!Permitted()) {
+      incoming_.Clear();
+      StartRead(&incoming_);
+      return;
     }
+    if (incoming_.has_hello()) TakeName(incoming_.hello().executor_id());
+    TakeLogChunks();
+    ExecutorMessage message = FromProto(incoming_);
+    message.bytes = incoming_.ByteSizeLong();
     incoming_.Clear();
-    StartRead(&incoming_);
+    // Counted before it is handed over: it may be handled at once.
+    bool read = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      const Inbox::Verdict verdict = inbox_.Took(message.bytes);
+      Tell(verdict.hold);
+      read = verdict.read;
+    }
+    listener_->OnMessage(id_, std::move(message), received);
+    if (read) StartRead(&incoming_);
+  }
+
+  void Tell(std::optional<bool> hold) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!hold.has_value() || finishing_) return;
+    waiting_.set_hold(*hold);
+    has_waiting_ = true;
+    WriteNext();
+    listener_->OnCongested(id_, *hold);
   }
 
   // Whom a Hello may introduce, the credential says. What was refused is read on and thrown away
@@ -173,6 +205,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   std::string executor_id_;  // as it says in its Hello
 
   absl::Mutex mutex_;
+  Inbox inbox_ ABSL_GUARDED_BY(mutex_);
   grpc::Status status_ ABSL_GUARDED_BY(mutex_);            // with which it ends
   int64_t registration_ ABSL_GUARDED_BY(mutex_) = 0;       // 0: not welcomed
   v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
@@ -194,24 +227,33 @@ class ClosedStream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Sch
 
 class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
  public:
-  Impl(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs, Clock& clock)
-      : gate_(gate), listener_(listener), logs_(logs), clock_(clock) {}
+  Impl(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs, Clock& clock,
+       RpcLimits limits)
+      : gate_(gate), listener_(listener), logs_(logs), clock_(clock), limits_(limits) {}
 
   grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage>* Connect(
       grpc::CallbackServerContext* context) override {
     absl::StatusOr<Admitted> admitted = AdmitCall(gate_, *context, "ExecutorService/Connect");
     if (!admitted.ok()) return new ClosedStream(ToGrpc(admitted.status()));
+    // Processes behind one address may be many; those of one credential are one tenant.
+    const std::string& token = admitted->identity().token_id;
+    const std::string caller = token.empty() ? AddressOf(context->peer()) : token;
     absl::MutexLock lock(&mutex_);
     if (closed_) {
       return new ClosedStream({grpc::StatusCode::UNAVAILABLE, "the scheduler stops"});
     }
+    if (const std::string full = WhyFull(caller); !full.empty()) {
+      return new ClosedStream({grpc::StatusCode::RESOURCE_EXHAUSTED, full});
+    }
     // A token that was revoked since: the next Recheck finds the stream in the table.
     const StreamId id = ++last_id_;
-    auto* stream =
-        new Stream(id, *std::move(admitted), listener_, logs_, clock_, [this](StreamId gone) {
-          absl::MutexLock lock(&mutex_);
-          streams_.erase(gone);
-        });
+    ++streams_of_[caller];
+    auto* stream = new Stream(id, *std::move(admitted), listener_, logs_, clock_,
+                              Inbox(limits_, inboxes_), [this, caller](StreamId gone) {
+                                absl::MutexLock lock(&mutex_);
+                                streams_.erase(gone);
+                                if (--streams_of_[caller] == 0) streams_of_.erase(caller);
+                              });
     streams_[id] = stream;
     stream->Begin();
     return stream;
@@ -223,6 +265,16 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     for (const Outbound& message : messages) {
       const auto it = streams_.find(message.stream);
       if (it != streams_.end()) it->second->Queue(message, node_id_);
+    }
+  }
+
+  void Handled(StreamId stream, size_t bytes) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = streams_.find(stream);
+    if (it != streams_.end()) {
+      it->second->Handled(bytes);
+    } else {
+      Inbox::Forgotten(inboxes_, bytes);
     }
   }
 
@@ -258,11 +310,32 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   }
 
  private:
+  // Why no more streams are taken of `caller`; "": they are.
+  std::string WhyFull(const std::string& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (streams_.size() >= static_cast<size_t>(limits_.max_streams)) {
+      return "this node has " + std::to_string(limits_.max_streams) +
+             " executors' streams, which is its limit (max-streams)";
+    }
+    const auto it = streams_of_.find(caller);
+    if (it != streams_of_.end() && it->second >= limits_.max_streams_per_credential) {
+      return "one credential or address has " + std::to_string(it->second) +
+             " streams here, which is the limit (max-streams-per-credential)";
+    }
+    if (inboxes_ > limits_.max_inboxes) {
+      return "more than " + std::to_string(limits_.max_inboxes) +
+             " bytes of executors' messages wait to be handled (max-inboxes); try again";
+    }
+    return "";
+  }
+
   const AccessGate& gate_;
   GatewayListener* const listener_;
   RunLogSink* const logs_;
   Clock& clock_;
+  const RpcLimits limits_;
+  std::atomic<size_t> inboxes_ = 0;  // bytes that wait, of all streams
   absl::Mutex mutex_;
+  std::unordered_map<std::string, int> streams_of_ ABSL_GUARDED_BY(mutex_);  // by caller
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::string node_id_ ABSL_GUARDED_BY(mutex_);
   StreamId last_id_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -270,12 +343,13 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
 };
 
 ExecutorGateway::ExecutorGateway(const AccessGate& gate, GatewayListener* listener,
-                                 RunLogSink* logs, Clock& clock)
-    : impl_(std::make_unique<Impl>(gate, listener, logs, clock)) {}
+                                 RunLogSink* logs, Clock& clock, RpcLimits limits)
+    : impl_(std::make_unique<Impl>(gate, listener, logs, clock, limits)) {}
 ExecutorGateway::~ExecutorGateway() = default;
 grpc::Service* ExecutorGateway::service() { return impl_.get(); }
 void ExecutorGateway::SetNode(const std::string& node_id) { impl_->SetNode(node_id); }
 void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }
+void ExecutorGateway::Handled(StreamId stream, size_t bytes) { impl_->Handled(stream, bytes); }
 void ExecutorGateway::Close(StreamId stream) { impl_->Close(stream); }
 void ExecutorGateway::Deny(StreamId stream, const std::string& why) { impl_->Deny(stream, why); }
 void ExecutorGateway::Recheck() { impl_->Recheck(); }

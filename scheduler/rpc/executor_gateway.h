@@ -12,6 +12,7 @@
 #include "scheduler/access/access_gate.h"
 #include "scheduler/engine/messages.h"
 #include "scheduler/engine/run_log.h"
+#include "scheduler/rpc/limits.h"
 
 namespace grpc {
 class Service;
@@ -27,15 +28,18 @@ class GatewayListener {
   virtual void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) = 0;
   // Once a stream, last.
   virtual void OnStreamClosed(StreamId stream) = 0;
+  // More of its messages wait than is good, or no more: told to the executor, too.
+  virtual void OnCongested(StreamId /*stream*/, bool /*congested*/) {}
 };
 
 // Thread-safe. Messages to one stream that wait for a write to end are sent as one.
 class ExecutorGateway {
  public:
-  // All must outlive it. Log chunks go to `logs`, past the listener, once the stream was welcomed.
-  // A stream is let in by its credential, and speaks for the app and namespace of that alone.
-  ExecutorGateway(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs,
-                  Clock& clock);
+  // The listener says by Handled when it is done with a message. All must outlive it. Log chunks go
+  // to `logs`, past the listener, once the stream was welcomed. A stream is let in by its
+  // credential, and speaks for the app and namespace of that alone.
+  ExecutorGateway(const AccessGate& gate, GatewayListener* listener, RunLogSink* logs, Clock& clock,
+                  RpcLimits limits = {});
   ~ExecutorGateway();  // after the server has shut down
 
   // To be registered with the server, once.
@@ -44,6 +48,8 @@ class ExecutorGateway {
   void SetNode(const std::string& node_id);
   // Unknown streams are ignored: they have just closed.
   void Send(const std::vector<Outbound>& messages);
+  // A message of that size (ExecutorMessage::bytes) does not wait any more.
+  void Handled(StreamId stream, size_t bytes);
   // Ends the stream with UNAVAILABLE once what was sent is written; the executor comes back.
   void Close(StreamId stream);
   // Ends the stream with PERMISSION_DENIED: it said what its credential does not let it say.

@@ -1,6 +1,7 @@
 #include "scheduler/rpc/request_funnel.h"
 
 #include "common/text.h"
+#include "scheduler/rpc/json_gateway.h"
 
 namespace tidemark {
 namespace {
@@ -26,7 +27,7 @@ absl::StatusOr<Admitted> AdmitCall(const AccessGate& gate,
   }
   std::string_view authorization;
   if (first != last) authorization = {first->second.data(), first->second.size()};
-  return gate.Admit(method, authorization, CleanText(context.peer(), kMaxPeer));
+  return gate.Admit(method, authorization, CleanText(PeerOf(context), kMaxPeer));
 }
 
 grpc::ServerUnaryReactor* RequestFunnel::Run(grpc::CallbackServerContext* context,

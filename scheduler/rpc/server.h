@@ -8,10 +8,12 @@
 
 #include "absl/status/statusor.h"
 #include "common/tls_files.h"
+#include "scheduler/rpc/limits.h"
 
 namespace grpc {
+class Channel;
 class Service;
-}
+}  // namespace grpc
 
 namespace tidemark {
 
@@ -23,11 +25,15 @@ class RpcServer {
   // seconds. An error names the address and the mend.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
       const std::string& listen, const std::vector<grpc::Service*>& services,
-      const TlsFiles& tls = {});
+      const TlsFiles& tls = {}, const RpcLimits& limits = {});
   ~RpcServer();  // shuts down
 
   // host:port that it listens on.
   const std::string& address() const { return address_; }
+  // A channel to its own services, without a socket.
+  std::shared_ptr<grpc::Channel> InProcessChannel();
+  // What grpc.health.v1 answers, for the whole and for each service. At first: not serving.
+  void SetServing(bool serving);
   // Ends open calls, after a second by force.
   void Shutdown();
 

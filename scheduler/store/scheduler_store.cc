@@ -9,6 +9,7 @@
 #include "common/mutex.h"
 #include "common/state_log.h"
 #include "common/status.h"
+#include "common/time_text.h"
 #include "scheduler/store/backoff.h"
 #include "scheduler/store/batch_writer.h"
 #include "scheduler/store/command_feed.h"
@@ -39,6 +40,7 @@ class SchedulerStore::Impl {
   void Submit(uint64_t term, Flush flush);
   void Query(uint64_t term, LedgerQuery query);
   void Poke();
+  StoreHealth Health() const;
 
  private:
   // The threads of a term; what is null has not started.
@@ -60,6 +62,8 @@ class SchedulerStore::Impl {
   void StopWorkers(Term& term, bool drain);
   // What is older than its retention; what others use now is left for the next time.
   void DropOldPartitions(Connection& connection);
+  void Enter(Term* term);
+  void Leave(const std::string& why);
   // The process ends: lease and shards are free at once.
   void GiveBack(const Term& term);
   bool Stopping();
@@ -72,6 +76,11 @@ class SchedulerStore::Impl {
   Signal wake_;
   uint64_t terms_ = 0;            // of the supervisor's thread, as the next
   std::string last_incarnation_;  // "" before the first registration
+  // Taken before the gate's, unlike the other.
+  mutable Mutex health_mutex_;
+  const Term* current_ ABSL_GUARDED_BY(health_mutex_) = nullptr;  // while it is on
+  absl::Duration current_since_ ABSL_GUARDED_BY(health_mutex_);
+  std::string problem_ ABSL_GUARDED_BY(health_mutex_) = "the database was not reached yet";
   Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Session* acquiring_ ABSL_GUARDED_BY(mutex_) = nullptr;  // to be broken by Stop
@@ -127,6 +136,7 @@ void SchedulerStore::Impl::Run() {
       const MutexLock lock(&mutex_);
       acquiring_ = nullptr;
     }
+    if (!status.ok()) Leave(Message(status));
     if (Stopping()) return;
     log_.Report(status);
     if (status.ok()) {
@@ -161,13 +171,46 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
                            {"jobs", std::to_string(snapshot->jobs.size())},
                            {"live_runs", std::to_string(snapshot->runs.size())}});
   StartWorkers(*term, info, *std::move(snapshot));
+  Enter(term.get());
   Watch(session, *term);
   const bool was_over = term->Over();
+  Leave(was_over ? term->why() : "the term ends");
   StopWorkers(*term, !was_over);
   term->End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
   LogInfo("term ended", {{"incarnation", info.incarnation}, {"why", term->why()}});
   if (Stopping()) GiveBack(*term);
   return absl::OkStatus();
+}
+
+void SchedulerStore::Impl::Enter(Term* term) {
+  const MutexLock lock(&health_mutex_);
+  current_ = term;
+  current_since_ = clock_.Monotonic();
+  problem_.clear();
+}
+
+void SchedulerStore::Impl::Leave(const std::string& why) {
+  const MutexLock lock(&health_mutex_);
+  current_ = nullptr;
+  problem_ = why;
+}
+
+StoreHealth SchedulerStore::Impl::Health() const {
+  const absl::Duration now = clock_.Monotonic();
+  const MutexLock lock(&health_mutex_);
+  StoreHealth health;
+  health.problem = problem_;
+  if (current_ == nullptr) return health;
+  health.lease_left = std::max(current_->deadline() - now, absl::ZeroDuration());
+  health.owns = health.lease_left > absl::ZeroDuration();
+  health.term_age = now - current_since_;
+  if (options_.stop_after - health.lease_left > 2 * options_.renew_every) {
+    health.problem = "the lease was not renewed for " +
+                     DurationText(absl::Floor(options_.stop_after - health.lease_left,
+                                              absl::Milliseconds(100))) +
+                     ": the database does not answer";
+  }
+  return health;
 }
 
 void SchedulerStore::Impl::GiveBack(const Term& term) {
@@ -311,6 +354,7 @@ void SchedulerStore::Submit(uint64_t term, Flush flush) { impl_->Submit(term, st
 void SchedulerStore::Query(uint64_t term, LedgerQuery query) {
   impl_->Query(term, std::move(query));
 }
+StoreHealth SchedulerStore::Health() const { return impl_->Health(); }
 void SchedulerStore::PokeCommands() { impl_->Poke(); }
 void SchedulerStore::Stop() { impl_->Stop(); }
 

@@ -46,6 +46,14 @@ struct TermInfo {
   uint32_t timeline = 1;    // of PostgreSQL; 1 when the role may not ask
 };
 
+// Where the store stands, for health checks and metrics.
+struct StoreHealth {
+  bool owns = false;          // a term is on
+  std::string problem;        // why not, or what fails; "": nothing
+  absl::Duration lease_left;  // until the term ends itself unless it is renewed
+  absl::Duration term_age;    // both zero without a term
+};
+
 // What the store tells. Called from its threads, one call at a time, each as soon as it is known;
 // must return soon (hand over to a queue) and may call Submit, Query and PokeCommands, not Stop.
 // Within a term the order is OnTermStarted, everything else, OnTermEnded; nothing of a term comes
@@ -80,6 +88,7 @@ class SchedulerStore {
   // first flush of a term has seq 1. Flushes are committed in order.
   void Submit(uint64_t term, Flush flush);
   void Query(uint64_t term, LedgerQuery query);
+  StoreHealth Health() const;
   // A command was written by this process: looks at once.
   void PokeCommands();
   // Commits what was submitted (while the term lasts), frees shards and lease, ends all threads.

@@ -173,6 +173,7 @@ class EngineHarness {
   bool HasAlert(const std::string& kind) const;                       // open
   int Told(const std::string& kind) const;                            // how often, ever
   Moment now() const { return now_; }
+  Engine& engine() { return *engine_; }
   const JobSpec& SpecOf(const std::string& text) const { return specs_.at(text); }
 
   MemoryStore store;
