@@ -30,11 +30,8 @@ std::shared_ptr<const HttpTlsFiles> HttpTls::Get() {
   if (clock_.Monotonic() < next_) return current_;
   next_ = clock_.Monotonic() + absl::Seconds(1);
   absl::StatusOr<HttpTlsFiles> read = Read();
-  if (!read.ok()) {
-    log_.Failed(Message(read.status()));
-    return current_;
-  }
-  log_.Works();
+  log_.Report(read.status());
+  if (!read.ok()) return current_;
   if (read->certificate_chain != current_->certificate_chain ||
       read->private_key != current_->private_key || read->client_ca != current_->client_ca) {
     current_ = std::make_shared<const HttpTlsFiles>(*std::move(read));
