@@ -224,7 +224,7 @@ absl::Status RunScheduler(const SchedulerConfig& config, StopSignals& signals,
   Metrics metrics(kVersion, store_options.node_id);
   NodeStatus node_status(loop, database, metrics, clock);
   RateLimiter limiter(config.limits.requests_per_second, clock);
-  const HttpFace::May may_ask = [&limiter, &metrics](const HttpRequest& request, auto) {
+  const HttpFace::May may_ask = [&limiter, &metrics](const WebRequest& request, auto) {
     absl::Status status = limiter.Take(AddressOf(request.peer));
     if (!status.ok()) metrics.CountRefusal("requests-per-second");
     return status;

@@ -19,7 +19,7 @@ namespace tidemark {
 class HttpFace {
  public:
   // See HttpSources::may.
-  using May = std::function<absl::Status(const HttpRequest&, std::string_view method)>;
+  using May = std::function<absl::Status(const WebRequest&, std::string_view method)>;
 
   // `rpc` and `status` must outlive it.
   static absl::StatusOr<std::unique_ptr<HttpFace>> Start(HttpOptions options, RpcServer& rpc,

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kCalls = "/v1/";
 
-HttpResponse Error(absl::StatusCode code, const std::string& message) {
-  HttpResponse response;
+WebResponse Error(absl::StatusCode code, const std::string& message) {
+  WebResponse response;
   response.status = HttpStatusOf(code);
   response.body = JsonObject().Text("code", CodeName(code)).Text("message", message).Take() + "\n";
   if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -25,21 +25,21 @@ HttpResponse Error(absl::StatusCode code, const std::string& message) {
   return response;
 }
 
-HttpResponse Error(int status, absl::StatusCode code, const std::string& message) {
-  HttpResponse response = Error(code, message);
+WebResponse Error(int status, absl::StatusCode code, const std::string& message) {
+  WebResponse response = Error(code, message);
   response.status = status;
   return response;
 }
 
-HttpResponse WrongMethod(const char* allowed) {
-  HttpResponse response = Error(405, absl::StatusCode::kInvalidArgument,
+WebResponse WrongMethod(const char* allowed) {
+  WebResponse response = Error(405, absl::StatusCode::kInvalidArgument,
                                 std::string("this path takes ") + allowed + " alone");
   response.headers.emplace_back("Allow", allowed);
   return response;
 }
 
-HttpResponse Health(const std::vector<std::string>& problems) {
-  HttpResponse response;
+WebResponse Health(const std::vector<std::string>& problems) {
+  WebResponse response;
   response.content_type = "text/plain; charset=utf-8";
   response.body = problems.empty() ? "ok\n" : "";
   for (const std::string& problem : problems) response.body += EscapeControl(problem) + "\n";
@@ -67,7 +67,7 @@ bool IsAddress(const std::string& host) {
 }
 
 // What a page in somebody's browser could have sent, or "".
-std::string BrowserProblem(const HttpRequest& request) {
+std::string BrowserProblem(const WebRequest& request) {
   if (!IsJson(request.content_type)) {
     return "send Content-Type: application/json (with curl: -H 'Content-Type: application/json')";
   }
@@ -85,7 +85,7 @@ class HttpRoutes {
  public:
   explicit HttpRoutes(HttpSources sources) : sources_(std::move(sources)) {}
 
-  void Handle(HttpRequest request, HttpReply reply) const {
+  void Handle(WebRequest request, HttpReply reply) const {
     const std::string& path = request.path;
     const bool get = request.method == "GET" || request.method == "HEAD";
     if (path == "/healthz") {
@@ -107,18 +107,18 @@ class HttpRoutes {
   }
 
  private:
-  HttpResponse Metrics(const HttpRequest& request) const {
+  WebResponse Metrics(const WebRequest& request) const {
     if (sources_.may != nullptr) {
       const absl::Status status = sources_.may(request, "Metrics");
       if (!status.ok()) return Error(status.code(), Message(status));
     }
-    HttpResponse response;
+    WebResponse response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = sources_.metrics();
     return response;
   }
 
-  void Call(HttpRequest request, HttpReply reply) const {
+  void Call(WebRequest request, HttpReply reply) const {
     if (const std::string problem = BrowserProblem(request); !problem.empty()) {
       const bool type = !IsJson(request.content_type);
       reply(Error(type ? 415 : 403,
@@ -151,7 +151,7 @@ class HttpRoutes {
         reply(Error(answer.code, answer.message));
         return;
       }
-      HttpResponse response;
+      WebResponse response;
       response.body = std::move(answer.json) + "\n";
       reply(std::move(response));
     });
@@ -164,7 +164,7 @@ class HttpRoutes {
 
 HttpHandler MakeHttpRoutes(HttpSources sources) {
   const auto routes = std::make_shared<const HttpRoutes>(std::move(sources));
-  return [routes](HttpRequest request, HttpReply reply) {
+  return [routes](WebRequest request, HttpReply reply) {
     routes->Handle(std::move(request), std::move(reply));
   };
 }

@@ -21,7 +21,7 @@ struct HttpSources {
   // Whether who sent the request may call "Service/Method", or read "Metrics", as far as his
   // credential and limits say; comes before a body is read as JSON. The services judge their calls
   // themselves, besides. Null: anybody may.
-  std::function<absl::Status(const HttpRequest& request, std::string_view method)> may;
+  std::function<absl::Status(const WebRequest& request, std::string_view method)> may;
   std::function<void(JsonCall, std::function<void(JsonAnswer)>)> call;
 };
 

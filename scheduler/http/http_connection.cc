@@ -37,7 +37,7 @@ std::string PeerName(const tcp::socket& socket) {
 
 std::string Text(beast::string_view view) { return {view.data(), view.size()}; }
 
-HttpResponse Refusal(int status, const std::string& code, const std::string& message) {
+WebResponse Refusal(int status, const std::string& code, const std::string& message) {
   // The messages are ours and hold nothing to be escaped.
   return {status, R"({"code":")" + code + R"(","message":")" + message + "\"}\n"};
 }
@@ -181,7 +181,7 @@ class ConnectionOn : public HttpConnection,
     auto& message = parser_->get();
     keep_alive_ = message.keep_alive();
     head_ = message.method() == http::verb::head;
-    HttpRequest request;
+    WebRequest request;
     request.method = Text(message.method_string());
     const std::string target = Text(message.target());
     const size_t question = target.find('?');
@@ -196,18 +196,18 @@ class ConnectionOn : public HttpConnection,
     Ask(std::move(request));
   }
 
-  void Ask(HttpRequest request) {
+  void Ask(WebRequest request) {
     // A reply must not keep the connection: it may come when the server is gone.
     asking_ = Self();
     shared_.handler(std::move(request),
-                    [&io = shared_.io, weak = this->weak_from_this()](HttpResponse response) {
+                    [&io = shared_.io, weak = this->weak_from_this()](WebResponse response) {
                       asio::post(io, [weak, response = std::move(response)]() mutable {
                         if (const auto self = weak.lock()) self->Answer(std::move(response));
                       });
                     });
   }
 
-  void Answer(HttpResponse response) {
+  void Answer(WebResponse response) {
     const auto keep = std::exchange(asking_, nullptr);
     if (keep == nullptr) return;
     Release();
@@ -218,7 +218,7 @@ class ConnectionOn : public HttpConnection,
   }
 
   // Answers what is not a request that the handler should see, and ends the connection.
-  void Refuse(HttpResponse response) {
+  void Refuse(WebResponse response) {
     ++shared_.bad;
     LeaveWaiting();
     Release();
@@ -226,7 +226,7 @@ class ConnectionOn : public HttpConnection,
     Write(std::move(response));
   }
 
-  void Write(HttpResponse response) {
+  void Write(WebResponse response) {
     response_.emplace(static_cast<http::status>(response.status), 11);
     response_->set(http::field::content_type, response.content_type);
     response_->set("X-Content-Type-Options", "nosniff");

@@ -15,7 +15,7 @@
 
 namespace tidemark {
 
-struct HttpRequest {
+struct WebRequest {
   std::string method;         // "GET"
   std::string path;           // without the query, not decoded: "/v1/OperatorService/ListRuns"
   std::string query;          // behind the "?", not decoded
@@ -27,7 +27,7 @@ struct HttpRequest {
   std::string peer;  // "ipv4:10.0.0.7:51234", as gRPC calls peers
 };
 
-struct HttpResponse {
+struct WebResponse {
   int status = 200;
   std::string body;
   std::string content_type = "application/json";
@@ -35,9 +35,9 @@ struct HttpResponse {
 };
 
 // Called once, from any thread, at once or later; calls after the server was stopped do nothing.
-using HttpReply = std::function<void(HttpResponse)>;
+using HttpReply = std::function<void(WebResponse)>;
 // Called on the server's thread: must return soon, and may reply later.
-using HttpHandler = std::function<void(HttpRequest, HttpReply)>;
+using HttpHandler = std::function<void(WebRequest, HttpReply)>;
 
 // What TLS works with, as PEM text. A new pointer means new contents.
 struct HttpTlsFiles {

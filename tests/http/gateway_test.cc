@@ -94,7 +94,7 @@ class GatewayTest : public testing::Test {
     sources.not_alive = [] { return std::vector<std::string>(); };
     sources.not_ready = [] { return std::vector<std::string>{"no lease\nyet", "no database"}; };
     sources.metrics = [] { return std::string("tidemark_jobs 3\n"); };
-    sources.may = [this](const HttpRequest& request, std::string_view) -> absl::Status {
+    sources.may = [this](const WebRequest& request, std::string_view) -> absl::Status {
       if (token_.empty() || request.authorization == token_) return absl::OkStatus();
       return absl::UnauthenticatedError("a token is needed");
     };

@@ -20,7 +20,7 @@ class Echo {
   std::unique_ptr<HttpServer> Start(HttpOptions options = {}) {
     options.listen = "127.0.0.1:0";
     auto server =
-        HttpServer::Start(std::move(options), [this](HttpRequest request, HttpReply reply) {
+        HttpServer::Start(std::move(options), [this](WebRequest request, HttpReply reply) {
           if (request.path == "/later") {
             const MutexLock lock(&mutex_);
             kept_.push_back(std::move(reply));
@@ -243,7 +243,7 @@ TEST(HttpServerTest, ATakenPortIsNamed) {
   const auto server = echo.Start();
   HttpOptions options;
   options.listen = server->address();
-  const auto second = HttpServer::Start(options, [](HttpRequest, HttpReply) {});
+  const auto second = HttpServer::Start(options, [](WebRequest, HttpReply) {});
   ASSERT_FALSE(second.ok());
   EXPECT_NE(Message(second.status()).find("cannot listen on " + server->address()),
             std::string::npos);
