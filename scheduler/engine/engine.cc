@@ -89,7 +89,11 @@ void Engine::SetNow(Moment now) {
 }
 
 void Engine::TermStarted(Moment now, Snapshot snapshot) {
+  // Streams that were turned away a moment ago, in the same turn, are to be closed all the same:
+  // whoever is on them would wait for ever.
+  std::vector<StreamId> close = std::move(parts_->state.out.close);
   parts_ = MakeParts();
+  parts_->state.out.close = std::move(close);
   State& s = parts_->state;
   SetNow(now);
   s.active = true;
@@ -119,8 +123,8 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
 
 void Engine::TermEnded(Moment now, const std::string& why) {
   State& s = parts_->state;
-  std::vector<StreamId> close;
-  close.reserve(s.streams.size());
+  std::vector<StreamId> close = std::move(s.out.close);
+  close.reserve(close.size() + s.streams.size());
   for (const auto& [stream, executor] : s.streams) close.push_back(stream);
   const bool was_active = s.active;
   parts_ = MakeParts();

@@ -118,5 +118,23 @@ TEST(RestartTest, AlertsOfAnEarlierTermAreResolvedByThisOne) {
   EXPECT_FALSE(h.HasAlert("no_executor"));
 }
 
+// One turn of the loop may hold both: a stream that comes while nobody owns anything, and the term.
+TEST(RestartTest, AStreamThatWasTurnedAwayJustBeforeATermIsClosed) {
+  SeededRandom random(1);
+  Engine engine(Decoders(), random, CatchUpBudget());
+  const absl::Time time = *ParseInstant("2026-11-29T03:00:00Z");
+  const Moment now{absl::Seconds(1), time, time};
+  ExecutorMessage hello;
+  hello.hello.emplace();
+  engine.Received(now, 7, hello, now.mono);
+  engine.TermStarted(now, Snapshot());
+  EXPECT_EQ(engine.TakeEffects().close, std::vector<StreamId>{7});
+  engine.TermEnded(now, "test");
+  engine.TakeEffects();
+  engine.Received(now, 8, hello, now.mono);
+  engine.TermEnded(now, "again");
+  EXPECT_EQ(engine.TakeEffects().close, std::vector<StreamId>{8});
+}
+
 }  // namespace
 }  // namespace tidemark
