@@ -63,6 +63,7 @@ void Silence(const AlertsConfig& config, const AlertFact& alert,
 
 std::vector<std::string> ChannelsFor(const AlertsConfig& config, const AlertFact& alert) {
   std::vector<std::string> channels;
+  channels.reserve(config.channels.size());
   for (const ChannelConfig& channel : config.channels) channels.push_back(channel.name);
   for (const RouteConfig& route : config.routes) {
     if (!Matches(route.match, alert)) continue;

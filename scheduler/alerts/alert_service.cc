@@ -81,6 +81,7 @@ void AlertService::Stop() {
 
 std::vector<std::string> AlertService::Names() const {
   std::vector<std::string> names;
+  names.reserve(config_.channels.size());
   for (const ChannelConfig& channel : config_.channels) names.push_back(channel.name);
   return names;
 }
@@ -114,6 +115,7 @@ absl::Duration AlertService::Route() {
 
 std::vector<AlertChannels::Channel> AlertService::Channels() const {
   std::vector<Channel> channels;
+  channels.reserve(config_.channels.size());
   for (const ChannelConfig& channel : config_.channels) {
     channels.push_back({channel.name, ChannelTypeName(channel.type)});
   }

@@ -16,8 +16,8 @@ namespace tidemark {
 struct TransferLimits {
   absl::Duration connect_timeout = absl::Seconds(5);
   absl::Duration total_timeout = absl::Seconds(10);
-  size_t most_response = 64 * 1024;  // bytes of a body that are kept; the rest is not read
-  std::string ca_file;               // "": the system's authorities
+  size_t most_response = size_t{64} * 1024;  // bytes of a body that are kept; the rest is not read
+  std::string ca_file;                       // "": the system's authorities
 };
 
 // One transfer: made, set up, performed once. `aborted` must outlive it; set from any thread, it

@@ -7,7 +7,7 @@ namespace tidemark {
 namespace {
 
 constexpr char kEnd[] = "\r\n";
-constexpr size_t kBodyText = 16 * 1024;
+constexpr size_t kBodyText = size_t{16} * 1024;
 
 // RFC 2047: words of at most 75 characters, each of whole UTF-8 characters, on lines of their own.
 std::string EncodedWords(const std::string& text) {

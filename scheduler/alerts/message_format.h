@@ -12,7 +12,7 @@
 namespace tidemark {
 
 // No body is longer, whatever the alerts hold.
-inline constexpr size_t kMostBody = 256 * 1024;
+inline constexpr size_t kMostBody = size_t{256} * 1024;
 
 // Bodies are JSON in UTF-8. Those of chats have their text as plain text, or escaped where the
 // receiver knows nothing but markup, so that no name can mention people or forge a link.

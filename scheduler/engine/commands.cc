@@ -163,6 +163,7 @@ void Commands::RerunDone(const Command& command, JobState& job, const Occurrence
   }
   std::sort(names.begin(), names.end());
   std::vector<std::string> texts;
+  texts.reserve(later.size());
   for (const absl::CivilDay date : later) texts.push_back(FormatDate(date));
   const bool cascade = Arg(command, "cascade") == "true";
   OpenManual(command, job, due, DateKey(job.row.job_id, due.biz_date),

@@ -164,7 +164,8 @@ void Gaps::GoOn(int64_t job_id) {
 }
 
 void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
-                        std::function<void(JobState*, const LedgerResult&)> then, bool check) {
+                        const std::function<void(JobState*, const LedgerResult&)>& then,
+                        bool check) {
   if (job.asking || job.writes > 0) {
     job.when_quiet.push_back([this, dates = std::move(dates), then, check](JobState* job) mutable {
       if (job == nullptr) return then(nullptr, LedgerResult());

@@ -37,7 +37,8 @@ class Gaps {
   // is under way; again, if a write came between. `then` gets null when the job is gone by then.
   // With `check` also for what was noted before and is not settled, and for verdicts.
   void AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
-                    std::function<void(JobState*, const LedgerResult&)> then, bool check = false);
+                    const std::function<void(JobState*, const LedgerResult&)>& then,
+                    bool check = false);
   // To be called with each watermark change of the job that is put into the flush. A `verdict`
   // (anything but RUNNING) is a trigger point for the jobs that wait for this one.
   void WriteUnderWay(JobState& job, bool verdict = true);

@@ -17,10 +17,11 @@
 namespace tidemark {
 
 // Bytes that columns of free text take; what is longer is cut with a mark (R6).
-inline constexpr size_t kWordLimit = 32;          // varchar(32)
-inline constexpr size_t kMessageLimit = 4096;     // messages, notes, reasons
-inline constexpr size_t kBodyLimit = 64 * 1024;   // results, checkpoints, details
-inline constexpr size_t kNeverCut = 1024 * 1024;  // names, keys, parameters: too long is an error
+inline constexpr size_t kWordLimit = 32;                 // varchar(32)
+inline constexpr size_t kMessageLimit = 4096;            // messages, notes, reasons
+inline constexpr size_t kBodyLimit = size_t{64} * 1024;  // results, checkpoints, details
+inline constexpr size_t kNeverCut =
+    size_t{1024} * 1024;  // names, keys, parameters: too long is an error
 
 // Text that is part of an identity or must not be altered: only made storable.
 inline SqlParam Exact(std::string_view text) { return CleanText(text, kNeverCut); }

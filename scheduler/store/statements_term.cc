@@ -132,8 +132,7 @@ const std::string_view kTimeline =
 
 const std::string_view kEnsurePartitions = "SELECT tidemark_ensure_partitions()";
 
-const std::string_view kDropPartition =
-    "SELECT tidemark_drop_partition($1::integer, $2::integer)";
+const std::string_view kDropPartition = "SELECT tidemark_drop_partition($1::integer, $2::integer)";
 
 const std::string_view kLoadJobs = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,

@@ -122,6 +122,19 @@ TEST(RunLifeTest, ARegistrationFromBeforeTheFailureReopensNothing) {
   EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "RUNNING");
 }
 
+TEST(RunLifeTest, AReportThatComesAgainIsAcknowledgedWithTheCommitOfItsFirstCopy) {
+  OneRun h;
+  Executor& e1 = h.Start("e1");
+  const TriggerOrder first = e1.triggers[0];
+  h.Begin(e1, first);
+  h.store_stalled = true;
+  h.Finish(e1, first, Outcome::kFailedRetryable, "no");
+  h.Finish(e1, first, Outcome::kFailedRetryable, "no");
+  EXPECT_TRUE(e1.acknowledged.empty()) << "a crash now would undo it";
+  h.AnswerStalled();
+  EXPECT_FALSE(e1.acknowledged.empty());
+}
+
 TEST(RunLifeTest, ALongRunWithHeartbeatsIsLeftAlone) {
   OneRun h;
   Executor& e1 = h.Start("e1");

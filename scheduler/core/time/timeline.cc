@@ -113,6 +113,7 @@ std::vector<Occurrence> Timeline::DueAt(absl::Time fire_time) const {
     }
   }
   std::vector<Occurrence> all;
+  all.reserve(due.size());
   for (const auto& [date, occurrence] : due) all.push_back(occurrence);
   return all;
 }
