@@ -47,9 +47,14 @@ void AddLimitOptions(CLI::App& app, SchedulerConfig& config) {
   AddNumber(app, "max-streams", limits.max_streams, 1, 1'000'000,
             "Executors' streams of this node");
   AddNumber(app, "max-streams-per-credential", limits.max_streams_per_credential, 1, 1'000'000,
-            "… from one address");
+            "… with one token, or without from one address");
   AddNumber(app, "requests-per-second", limits.requests_per_second, 0, 1'000'000,
-            "Requests of operators a second over HTTP, of one address; 0: any number");
+            "Requests of operators a second with one token, or without from one address; twice as "
+            "many at once; 0: any number");
+  AddNumber<size_t>(app, "max-waiting-requests", limits.max_waiting_requests, 1, 100'000,
+                    "Requests of operators that wait for the database, a service");
+  AddNumber<int64_t>(app, "max-jobs-per-app", limits.max_jobs_per_app, 1, 10'000'000,
+                     "Jobs of one app; more are refused when they are applied");
   AddSize(app, "http-max-body", config.http_max_body, kKiB, 256 * kMiB, "Body of one HTTP request");
   AddNumber(app, "http-max-connections", config.http_max_connections, 1, 100'000,
             "HTTP connections: beyond it the one that keeps us waiting longest gives way");

@@ -109,7 +109,7 @@ class HttpRoutes {
  private:
   WebResponse Metrics(const WebRequest& request) const {
     if (sources_.may != nullptr) {
-      const absl::Status status = sources_.may(request, "Metrics");
+      const absl::Status status = sources_.may(request, HttpSources::kMetrics);
       if (!status.ok()) return Error(status.code(), Message(status));
     }
     WebResponse response;

@@ -18,7 +18,8 @@ struct HttpSources {
   std::function<std::vector<std::string>()> not_alive;  // why not; empty: alive
   std::function<std::vector<std::string>()> not_ready;
   std::function<std::string()> metrics;  // Prometheus's text format
-  // Whether who sent the request may call "Service/Method", or read "Metrics", as far as his
+  static constexpr std::string_view kMetrics = "Metrics";
+  // Whether who sent the request may call "Service/Method", or read kMetrics, as far as his
   // credential and limits say; comes before a body is read as JSON. The services judge their calls
   // themselves, besides. Null: anybody may.
   std::function<absl::Status(const WebRequest& request, std::string_view method)> may;

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/log_control.h"
 #include "common/status.h"
+#include "scheduler/admin_token.h"
 #include "scheduler/app.h"
 #include "scheduler/config.h"
 

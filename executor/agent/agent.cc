@@ -89,10 +89,11 @@ std::string CheckAgentConfig(const AgentConfig& config) {
 }
 
 int RunAgent(const AgentConfig& config, const std::map<std::string, std::string>& environment,
-             const Clock& clock) {
+             const Clock& clock, std::function<void()> on_hangup) {
   const std::string problem = CheckAgentConfig(config);
   if (!problem.empty()) return Refuse(problem);
-  const ExecutorOptions options = OptionsOf(config);
+  ExecutorOptions options = OptionsOf(config);
+  options.on_hangup = std::move(on_hangup);
   auto guard = ProcessGuard::Start();
   if (!guard.ok()) return Refuse(Message(guard.status()));
   auto records = CommandRecords::Open(options.spool_dir + "/commands");

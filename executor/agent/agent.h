@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_EXECUTOR_AGENT_AGENT_H_
 #define TIDEMARK_EXECUTOR_AGENT_AGENT_H_
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -14,9 +15,10 @@ namespace tidemark::agent {
 std::string CheckAgentConfig(const AgentConfig& config);
 
 // Runs until SIGTERM; returns the exit code (Executor::Run's, or 2 when it cannot start). Call it
-// before other threads start. `environment` is what commands inherit.
+// before other threads start. `environment` is what commands inherit. `on_hangup` is called on
+// SIGHUP, from another thread.
 int RunAgent(const AgentConfig& config, const std::map<std::string, std::string>& environment,
-             const Clock& clock);
+             const Clock& clock, std::function<void()> on_hangup = nullptr);
 
 }  // namespace tidemark::agent
 

@@ -113,6 +113,18 @@ absl::Status ParseTls(const YAML::Node& node, const std::string& file, AgentConf
   return reader.Done();
 }
 
+void ReadLogging(YamlReader* reader, AgentConfig* config) {
+  reader->Text("log_level", &config->log_level);
+  reader->Text("log_format", &config->log_format);
+  const std::set<std::string> levels = {"debug", "info", "warn", "error"};
+  if (levels.count(config->log_level) == 0) {
+    reader->Fail("log_level", "must be debug, info, warn or error");
+  }
+  if (config->log_format != "text" && config->log_format != "json") {
+    reader->Fail("log_format", "must be text or json");
+  }
+}
+
 absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string& file) {
   AgentConfig config;
   YamlReader reader(root, file, "");
@@ -129,6 +141,7 @@ absl::StatusOr<AgentConfig> ParseRoot(const YAML::Node& root, const std::string&
   config.capacity = static_cast<uint32_t>(capacity);
   reader.TextMap("labels", &config.labels);
   reader.Duration("drain_timeout", &config.drain_timeout);
+  ReadLogging(&reader, &config);
   reader.Require("handlers");
   const std::vector<YAML::Node> items = reader.Items("handlers");
   TM_RETURN_IF_ERROR(reader.Done());

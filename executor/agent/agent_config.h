@@ -53,6 +53,8 @@ struct AgentConfig {
   uint32_t capacity = 4;
   std::map<std::string, std::string> labels;
   absl::Duration drain_timeout = absl::Seconds(60);
+  std::string log_level = "info";   // debug, info, warn, error
+  std::string log_format = "text";  // or json
   std::vector<CommandConfig> handlers;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -131,11 +132,19 @@ class Executor::Impl {
                         std::move(deps));
     SetDriver(&driver);
     std::optional<SignalWatcher> watcher;
-    if (signals_) watcher.emplace(*signals_, [this](int) { Stop(); });
+    if (signals_) watcher.emplace(*signals_, [this](int signal) { OnSignal(signal); });
     const int code = driver.Run();
     watcher.reset();
     SetDriver(nullptr);
     return code;
+  }
+
+  void OnSignal(int signal) {
+    if (signal == SIGHUP && options_.on_hangup != nullptr) {
+      options_.on_hangup();
+    } else {
+      Stop();
+    }
   }
 
   void SetDriver(exec::Driver* driver) {

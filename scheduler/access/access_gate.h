@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "scheduler/access/authenticator.h"
 #include "scheduler/access/identity.h"
+#include "scheduler/access/rate_limiter.h"
 
 namespace tidemark {
 
@@ -34,23 +35,34 @@ class Admitted {
   std::string method_;
 };
 
-// Thread-safe. The authenticator must outlive it.
+// Thread-safe. What it is made of must outlive it.
 class AccessGate {
  public:
-  explicit AccessGate(const Authenticator& authenticator) : authenticator_(authenticator) {}
+  // `limiter` bounds how often an operator's credential (or, where nobody is asked who he is, an
+  // address) may ask; null: nothing does. Executors' streams are bounded by their number instead.
+  explicit AccessGate(const Authenticator& authenticator, RateLimiter* limiter = nullptr)
+      : authenticator_(authenticator), limiter_(limiter) {}
 
   // `method`: "OperatorService/ApplyJobs"; `authorization`: the header of that name, or ""; `peer`:
-  // address for the audit. UNAUTHENTICATED, PERMISSION_DENIED, or UNAVAILABLE as Authenticator has
-  // it. A refusal is logged.
+  // address for the audit. UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED, or UNAVAILABLE
+  // as Authenticator has it. A refusal is logged.
   absl::StatusOr<Admitted> Admit(std::string_view method, std::string_view authorization,
                                  std::string_view peer) const;
+  // Whether Admit would let this caller in, as far as credential and role say: for those who want
+  // to know before they take the trouble to read a request. Counts nowhere.
+  absl::Status Check(std::string_view method, std::string_view authorization,
+                     std::string_view peer) const;
   // The same caller for another method, too: who approves an order must be allowed to give it.
   absl::StatusOr<Admitted> AdmitAlso(const Admitted& caller, std::string_view method) const;
 
   const Authenticator& authenticator() const { return authenticator_; }
 
  private:
+  absl::StatusOr<Identity> Judge(std::string_view method, std::string_view authorization,
+                                 std::string_view peer) const;
+
   const Authenticator& authenticator_;
+  RateLimiter* const limiter_;
 };
 
 }  // namespace tidemark

@@ -53,7 +53,7 @@ class OperatorPort {
 
   // Makes and changes jobs, all or none, each with its audit row and a `job_changed` order to its
   // owner. ABORTED: one of them, or its calendar, is no longer at its expected version; read
-  // again. Returns the command ids.
+  // again. RESOURCE_EXHAUSTED: an app would have more jobs than it may. Returns the command ids.
   virtual absl::StatusOr<std::vector<std::string>> WriteJobs(const std::vector<JobWrite>& writes,
                                                              const std::string& actor) = 0;
 

@@ -56,6 +56,7 @@ struct JobWrite {
   std::string name;
   std::string ns;
   std::string app;
+  bool joins_app = false;    // is made in it, or moved into it
   int expected_version = 0;  // the version that must be in force; 0: no job of that name exists
   std::string spec;
   absl::Time valid_from;              // the instant at which the edit was judged

@@ -7,17 +7,16 @@ namespace tidemark {
 namespace {
 
 constexpr int kWorkers = 2;
-constexpr size_t kQueue = 64;
 
 }  // namespace
 
 AccessRpc::AccessRpc(const AccessGate& gate, AccessDesk& desk, std::function<void()> tokens_changed,
-                     OperatorService& orders, Random& random)
+                     OperatorService& orders, Random& random, size_t queue)
     : desk_(desk),
       tokens_changed_(std::move(tokens_changed)),
       orders_(orders),
       random_(random),
-      funnel_(gate, kWorkers, kQueue) {}
+      funnel_(gate, kWorkers, queue) {}
 
 AccessRpc::~AccessRpc() { Stop(); }
 

@@ -10,6 +10,7 @@
 #include "common/id.h"
 #include "scheduler/access/access_desk.h"
 #include "scheduler/access/access_gate.h"
+#include "scheduler/rpc/limits.h"
 #include "scheduler/rpc/operator_access.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/request_funnel.h"
@@ -24,7 +25,8 @@ class AccessRpc : public v1::AccessService::CallbackService {
   // `tokens_changed`: called from worker threads; must return soon. Approved orders are carried out
   // by `orders`.
   AccessRpc(const AccessGate& gate, AccessDesk& desk, std::function<void()> tokens_changed,
-            OperatorService& orders, Random& random);
+            OperatorService& orders, Random& random,
+            size_t queue = RpcLimits().max_waiting_requests);
   ~AccessRpc() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before `orders` and the gRPC server stop.

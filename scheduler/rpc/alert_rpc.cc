@@ -6,18 +6,17 @@ namespace tidemark {
 namespace {
 
 constexpr int kWorkers = 3;
-constexpr size_t kQueue = 64;
 
 }  // namespace
 
 AlertRpc::AlertRpc(const AccessGate& gate, AlertDesk& desk, AlertChannels& channels,
-                   std::function<void()> poke, Clock& clock, Random& random)
+                   std::function<void()> poke, Clock& clock, Random& random, size_t queue)
     : desk_(desk),
       channels_(channels),
       poke_(std::move(poke)),
       clock_(clock),
       random_(random),
-      funnel_(gate, kWorkers, kQueue) {}
+      funnel_(gate, kWorkers, queue) {}
 
 AlertRpc::~AlertRpc() { Stop(); }
 

@@ -12,6 +12,7 @@
 #include "common/id.h"
 #include "scheduler/access/access_rules.h"
 #include "scheduler/engine/alert_desk.h"
+#include "scheduler/rpc/limits.h"
 #include "scheduler/rpc/operator_alerts.h"
 #include "scheduler/rpc/request_funnel.h"
 #include "tidemark/v1/alert.grpc.pb.h"
@@ -24,7 +25,8 @@ class AlertRpc : public v1::AlertService::CallbackService {
  public:
   // `poke`: called after something was ordered, from worker threads; must return soon.
   AlertRpc(const AccessGate& gate, AlertDesk& desk, AlertChannels& channels,
-           std::function<void()> poke, Clock& clock, Random& random);
+           std::function<void()> poke, Clock& clock, Random& random,
+           size_t queue = RpcLimits().max_waiting_requests);
   ~AlertRpc() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before the gRPC server is shut down.

@@ -4,12 +4,11 @@ namespace tidemark {
 namespace {
 
 constexpr int kWorkers = 2;
-constexpr size_t kQueue = 64;
 
 }  // namespace
 
-CheckRpc::CheckRpc(const AccessGate& gate, OperatorPort& store, CheckDesk& desk)
-    : store_(store), desk_(desk), funnel_(gate, kWorkers, kQueue) {}
+CheckRpc::CheckRpc(const AccessGate& gate, OperatorPort& store, CheckDesk& desk, size_t queue)
+    : store_(store), desk_(desk), funnel_(gate, kWorkers, queue) {}
 
 CheckRpc::~CheckRpc() { Stop(); }
 

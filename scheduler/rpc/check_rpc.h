@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/rpc/limits.h"
 #include "scheduler/rpc/operator_checks.h"
 #include "scheduler/rpc/request_funnel.h"
 #include "tidemark/v1/check.grpc.pb.h"
@@ -17,7 +18,8 @@ namespace tidemark {
 // Thread-safe. What it is given must outlive it and be thread-safe.
 class CheckRpc : public v1::CheckService::CallbackService {
  public:
-  CheckRpc(const AccessGate& gate, OperatorPort& store, CheckDesk& desk);
+  CheckRpc(const AccessGate& gate, OperatorPort& store, CheckDesk& desk,
+           size_t queue = RpcLimits().max_waiting_requests);
   ~CheckRpc() override;  // stops
 
   // Answers what waits and refuses what comes. Call it before the gRPC server is shut down.

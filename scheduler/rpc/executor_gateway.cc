@@ -1,3 +1,4 @@
+#include "scheduler/access/rate_limiter.h"
 #include "scheduler/rpc/executor_gateway.h"
 
 #include <grpcpp/grpcpp.h>
@@ -19,7 +20,6 @@
 #include "scheduler/access/authorizer.h"
 #include "scheduler/rpc/executor_codec.h"
 #include "scheduler/rpc/inbox.h"
-#include "scheduler/rpc/rate_limiter.h"
 #include "scheduler/rpc/request_funnel.h"
 #include "scheduler/rpc/rpc_status.h"
 #include "tidemark/v1/executor.grpc.pb.h"

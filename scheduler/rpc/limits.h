@@ -16,8 +16,8 @@ struct RpcLimits {
   int max_streams = 20000;                 // executors' streams of this node
   int max_streams_per_credential = 10000;  // … with one token, or without from one address
   int requests_per_second = 200;           // of operators, per token or address; 0: any number
-  int64_t max_jobs = 1'000'000;            // that are not deleted
-  int64_t max_jobs_per_app = 100'000;
+  size_t max_waiting_requests = 256;       // of operators, for the database, a service
+  int64_t max_jobs_per_app = 100'000;      // that are not deleted
 };
 
 }  // namespace tidemark

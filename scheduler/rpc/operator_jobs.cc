@@ -241,6 +241,7 @@ std::vector<JobWrite> OperatorJobs::Writes(const std::vector<Draft>& drafts,
     write.name = draft.spec.name;
     write.ns = draft.spec.ns;
     write.app = draft.spec.app;
+    write.joins_app = !draft.current.has_value() || draft.current->row.app != draft.spec.app;
     write.spec = EncodeJobSpec(draft.spec);
     write.valid_from = draft.valid_from;
     write.calendar = draft.spec.schedule.calendar;

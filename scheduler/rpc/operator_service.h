@@ -16,6 +16,7 @@
 #include "scheduler/access/access_gate.h"
 #include "scheduler/engine/alert_delivery.h"
 #include "scheduler/engine/operator_port.h"
+#include "scheduler/rpc/limits.h"
 #include "scheduler/rpc/operator_parts.h"
 #include "scheduler/rpc/operator_waiter.h"
 #include "scheduler/rpc/request_funnel.h"
@@ -26,7 +27,7 @@ namespace tidemark {
 
 struct OperatorServiceOptions {
   int workers = 4;                                  // as many as the store has connections
-  size_t queue = 256;                               // requests that wait for a worker
+  size_t queue = RpcLimits().max_waiting_requests;  // requests that wait for a worker
   absl::Duration order_timeout = absl::Seconds(5);  // then the answer is `queued`
   // For the warnings of the cluster's status; null: without them.
   AlertDesk* alert_desk = nullptr;

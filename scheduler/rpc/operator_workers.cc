@@ -1,6 +1,9 @@
 #include "scheduler/rpc/operator_workers.h"
 
+#include <string>
 #include <utility>
+
+#include "common/text.h"
 
 namespace tidemark {
 
@@ -10,11 +13,19 @@ OperatorWorkers::OperatorWorkers(int threads, size_t queue) : queue_limit_(queue
 
 OperatorWorkers::~OperatorWorkers() { Stop(); }
 
-bool OperatorWorkers::Run(std::function<void()> work) {
+absl::Status OperatorWorkers::Run(std::function<void()> work) {
   absl::MutexLock lock(&mutex_);
-  if (stopping_ || queue_.size() >= queue_limit_) return false;
+  if (stopping_) {
+    return absl::UnavailableError("the scheduler is stopping; nothing was recorded, try again");
+  }
+  if (queue_.size() >= queue_limit_) {
+    return absl::ResourceExhaustedError(
+        ToAbsl(std::to_string(queue_limit_) +
+               " requests wait for the database already, which is the limit "
+               "(max-waiting-requests); nothing was recorded, try again"));
+  }
   queue_.push_back(std::move(work));
-  return true;
+  return absl::OkStatus();
 }
 
 void OperatorWorkers::Stop() {

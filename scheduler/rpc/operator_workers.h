@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 
 namespace tidemark {
@@ -20,8 +21,9 @@ class OperatorWorkers {
   OperatorWorkers(const OperatorWorkers&) = delete;
   OperatorWorkers& operator=(const OperatorWorkers&) = delete;
 
-  // False, and `work` will not run, when the queue is full or Stop was called.
-  bool Run(std::function<void()> work);
+  // When it is not OK `work` will not run. RESOURCE_EXHAUSTED: the queue is full; UNAVAILABLE: Stop
+  // was called.
+  absl::Status Run(std::function<void()> work);
   // Finishes what is queued, then ends the threads. Not from a worker.
   void Stop();
 

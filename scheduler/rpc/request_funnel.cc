@@ -39,7 +39,7 @@ grpc::ServerUnaryReactor* RequestFunnel::Run(grpc::CallbackServerContext* contex
     reactor->Finish(ToGrpc(admitted.status()));
     return reactor;
   }
-  const bool taken =
+  const absl::Status taken =
       workers_.Run([context, reactor, admitted = *std::move(admitted), work = std::move(work)] {
         // Whoever asked has gone: spare the database.
         if (context->IsCancelled()) {
@@ -48,11 +48,7 @@ grpc::ServerUnaryReactor* RequestFunnel::Run(grpc::CallbackServerContext* contex
         }
         work(admitted, [reactor](const absl::Status& status) { reactor->Finish(ToGrpc(status)); });
       });
-  if (!taken) {
-    reactor->Finish({grpc::StatusCode::UNAVAILABLE,
-                     "the scheduler is stopping or has too many requests; nothing was recorded, "
-                     "try again"});
-  }
+  if (!taken.ok()) reactor->Finish(ToGrpc(taken));
   return reactor;
 }
 

@@ -178,18 +178,45 @@ absl::Status WriteAfter(SqlTransaction& tx, const JobWrite& write) {
   return absl::OkStatus();
 }
 
+// After the writes, which count. Two requests at once may each think that the last place is theirs:
+// the limit keeps a runaway client from filling the table, and needs no lock for that.
+absl::Status CheckJobsPerApp(SqlTransaction& tx, const std::vector<JobWrite>& writes,
+                             int64_t most) {
+  std::set<std::string> growing;
+  for (const JobWrite& write : writes) {
+    if (write.joins_app) growing.insert(write.app);
+  }
+  for (const std::string& app : growing) {
+    TM_ASSIGN_OR_RETURN(
+        const SqlRows rows,
+        tx.Run("SELECT count(*) FROM job WHERE app = $1 AND deleted_at IS NULL", {app}));
+    if (rows.Int(0, 0) <= most) continue;
+    return absl::ResourceExhaustedError(
+        ToAbsl("app '" + app + "' would have " + std::to_string(rows.Int(0, 0)) +
+               " jobs, and max-jobs-per-app is " + std::to_string(most) +
+               "; delete some (tidemark job delete), or raise the scheduler's limit; nothing was "
+               "applied"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-OperatorStore::OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections)
+OperatorStore::OperatorStore(DatabaseOptions options, Clock& clock, Random& random,
+                             JobLimits limits, int connections)
     : OperatorStore(std::make_shared<OperatorPool>(std::move(options), connections), Caller(),
-                    clock, random) {}
+                    clock, random, limits) {}
 
 OperatorStore::OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock,
-                             Random& random)
-    : pool_(std::move(pool)), caller_(std::move(caller)), clock_(clock), random_(random) {}
+                             Random& random, JobLimits limits)
+    : pool_(std::move(pool)),
+      caller_(std::move(caller)),
+      clock_(clock),
+      random_(random),
+      limits_(limits) {}
 
 std::unique_ptr<OperatorPort> OperatorStore::As(const Caller& caller) {
-  return std::unique_ptr<OperatorPort>(new OperatorStore(pool_, caller, clock_, random_));
+  return std::unique_ptr<OperatorPort>(new OperatorStore(pool_, caller, clock_, random_, limits_));
 }
 
 absl::StatusOr<absl::Time> OperatorStore::Now() {
@@ -375,6 +402,7 @@ absl::StatusOr<std::vector<std::string>> OperatorStore::WriteJobs(
       commands.push_back(NewUuid(clock_.WallNow(), random_));
       TM_RETURN_IF_ERROR(WriteJob(tx, *write, actor, commands.back()));
     }
+    TM_RETURN_IF_ERROR(CheckJobsPerApp(tx, writes, limits_.per_app));
     return tx.Run("SELECT pg_notify('tidemark_command', '')").status();
   }));
   return commands;

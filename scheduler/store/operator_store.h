@@ -16,11 +16,16 @@
 
 namespace tidemark {
 
+struct JobLimits {
+  int64_t per_app = 100'000;  // jobs that are not deleted
+};
+
 // OperatorPort on PostgreSQL, with a few connections of its own. Thread-safe; a call blocks for the
 // statement timeout at most. Clock and random must outlive it and be thread-safe.
 class OperatorStore : public OperatorPort {
  public:
-  OperatorStore(DatabaseOptions options, Clock& clock, Random& random, int connections = 4);
+  OperatorStore(DatabaseOptions options, Clock& clock, Random& random, JobLimits limits = {},
+                int connections = 4);
 
   std::unique_ptr<OperatorPort> As(const Caller& caller) override;
 
@@ -68,7 +73,8 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<ClusterRows> Cluster() override;
 
  private:
-  OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock, Random& random);
+  OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock, Random& random,
+                JobLimits limits);
   absl::StatusOr<std::vector<OperatorJob>> JobsNamed(const std::vector<std::string>& names,
                                                      const std::string& ns);
   absl::Status WriteJob(SqlTransaction& tx, const JobWrite& write, const std::string& actor,
@@ -80,6 +86,7 @@ class OperatorStore : public OperatorPort {
   const Caller caller_;
   Clock& clock_;
   Random& random_;
+  const JobLimits limits_;
 };
 
 }  // namespace tidemark

@@ -133,12 +133,14 @@ std::set<std::string> KeysOf(const std::string& text) {
 TEST_F(ConfigTest, TheSampleNamesEveryKeyAndLoads) {
   const std::string sample = ReadFile(kSample);
   std::set<std::string> known = KeysOf(SchedulerOptionLines());
-  known.insert("alerts");
+  known.insert({"alerts", "tls", "watch"});  // not of one value
   EXPECT_EQ(KeysOf(sample), known);
   // It loads once its files are there.
   const std::string url = Write("url", "host=db\n");
-  const std::string file = Write(
-      "sample.yaml", std::regex_replace(sample, std::regex("/etc/tidemark/database.url"), url));
+  const std::string ping = Write("ping", "https://ping.example/x\n");
+  std::string here = std::regex_replace(sample, std::regex("/etc/tidemark/database.url"), url);
+  here = std::regex_replace(here, std::regex("/etc/tidemark/ping.url"), ping);
+  const std::string file = Write("sample.yaml", here);
   Read({"--config", file, "--check-config"});
   EXPECT_EQ(code_, 0) << err_;
   EXPECT_THAT(out_, HasSubstr("max-inboxes"));

@@ -160,5 +160,27 @@ TEST(HttpTest, TheLogLevelChangesWithoutARestart) {
   }));
 }
 
+TEST(HttpTest, TheAgentsLogLevelChangesWithoutARestart) {
+  World world;
+  world.settings.agent_yaml = "log_level: info\nlog_format: json\n";
+  world.StartScheduler();
+  world.StartAgent("a1", "true");
+  const auto log = [&] { return ReadFile(world.Path("a1.log")); };
+  std::string file = ReadFile(world.Path("a1.yaml"));
+  file.replace(file.find("log_level: info"), 15, "log_level: warn");
+  std::ofstream(world.Path("a1.yaml"), std::ios::trunc) << file;
+  world.program("a1").Signal(SIGHUP);
+  const std::string told = "\"event\":\"log level read again\",\"level\":\"warn\"";
+  ASSERT_TRUE(WaitFor([&] { return log().find(told) != std::string::npos; })) << log();
+  EXPECT_TRUE(WaitFor([&] { return world.Sql("SELECT state FROM executor") == "UP"; }))
+      << "SIGHUP does not end it";
+  // It says by an info that it drains.
+  EXPECT_NE(log().find("\"level\":\"info\""), std::string::npos) << log();
+  world.program("a1").Signal(SIGTERM);
+  EXPECT_TRUE(WaitFor([&] { return !world.program("a1").Running(); }));
+  const std::string after = log();
+  EXPECT_EQ(after.find("\"level\":\"info\"", after.find(told)), std::string::npos) << after;
+}
+
 }  // namespace
 }  // namespace tidemark

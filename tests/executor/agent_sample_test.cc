@@ -20,7 +20,7 @@ TEST(AgentSampleTest, NamesEveryKeyAndLoads) {
   ASSERT_TRUE(config.ok()) << Message(config.status());
   const std::string code = ReadFile(TIDEMARK_SOURCE_DIR "/executor/agent/agent_config.cc");
   const std::string sample = ReadFile(kAgentSample);
-  const std::regex key(R"re(reader\.[A-Z]\w+\("([a-z_]+)")re");
+  const std::regex key(R"re(reader(?:\.|->)[A-Z]\w+\("([a-z_]+)")re");
   int keys = 0;
   for (auto it = std::sregex_iterator(code.begin(), code.end(), key); it != std::sregex_iterator();
        ++it) {

@@ -14,9 +14,9 @@ OperatorServiceOptions OptionsWith(absl::Duration order_timeout) {
 
 }  // namespace
 
-OperatorBench::OperatorBench(absl::Duration order_timeout)
+OperatorBench::OperatorBench(absl::Duration order_timeout, JobLimits limits)
     : owner_(database_.Connect()),
-      store_(database_.options(), SystemClock(), SystemRandom()),
+      store_(database_.options(), SystemClock(), SystemRandom(), limits),
       service_(
           gate_, store_, [this] { CarryOut(); }, SystemClock(), SystemRandom(),
           OptionsWith(order_timeout)) {

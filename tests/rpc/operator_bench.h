@@ -28,7 +28,7 @@ class OperatorBench {
     std::string result;
   };
 
-  explicit OperatorBench(absl::Duration order_timeout = absl::Seconds(10));
+  explicit OperatorBench(absl::Duration order_timeout = absl::Seconds(10), JobLimits limits = {});
   ~OperatorBench();
 
   MigratedDatabase& db() { return database_; }

@@ -260,5 +260,37 @@ TEST_F(OperatorJobsTest, ADeletedJobsNameIsFree) {
   EXPECT_EQ(job.high_watermark(), "");
 }
 
+TEST(OperatorJobLimitTest, AnAppHasSoManyJobsAndNoMore) {
+  OperatorBench bench(absl::Seconds(10), {/*per_app=*/2});
+  const auto apply = [&](const std::vector<std::pair<std::string, std::string>>& jobs) {
+    v1::ApplyJobsRequest request;
+    for (const auto& [name, app] : jobs) {
+      v1::JobSpec spec = BeatSpec();
+      spec.set_name(name);
+      spec.set_app(app);
+      *request.add_jobs() = spec;
+    }
+    v1::ApplyJobsResponse response;
+    return bench.Call(&Stub::ApplyJobs, request, &response);
+  };
+  EXPECT_TRUE(apply({{"a", "one"}, {"b", "one"}, {"c", "two"}}).ok());
+  const grpc::Status third = apply({{"d", "one"}, {"e", "two"}});
+  EXPECT_EQ(third.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(third.error_message(), HasSubstr("max-jobs-per-app is 2"));
+  EXPECT_THAT(third.error_message(), HasSubstr("app 'one' would have 3"));
+  EXPECT_EQ(bench.db().Sql("SELECT count(*) FROM job"), "3") << "all or none";
+  // A move into the app counts, an edit within it does not, and a deleted job makes room.
+  EXPECT_EQ(apply({{"c", "one"}}).error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  v1::ApplyJobsRequest edit;
+  *edit.add_jobs() = BeatSpec();
+  edit.mutable_jobs(0)->set_name("a");
+  edit.mutable_jobs(0)->set_app("one");
+  edit.mutable_jobs(0)->set_description("edited");
+  v1::ApplyJobsResponse response;
+  EXPECT_TRUE(bench.Call(&Stub::ApplyJobs, edit, &response).ok());
+  bench.db().Sql("UPDATE job SET deleted_at = tidemark_now() WHERE name = 'b'");
+  EXPECT_TRUE(apply({{"c", "one"}}).ok());
+}
+
 }  // namespace
 }  // namespace tidemark

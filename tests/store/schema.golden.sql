@@ -84,6 +84,13 @@ BEGIN
   RETURN NULL;
 END $$;
 
+CREATE FUNCTION tidemark.tidemark_namespace_of(character varying) RETURNS character varying
+    LANGUAGE sql STABLE
+    SET search_path TO 'tidemark', 'pg_temp'
+    AS $_$
+  SELECT coalesce((SELECT namespace FROM job WHERE name = $1
+                   ORDER BY (deleted_at IS NULL) DESC, job_id DESC LIMIT 1), '') $_$;
+
 CREATE FUNCTION tidemark.tidemark_note_pause() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'tidemark', 'pg_temp'
@@ -245,6 +252,25 @@ CREATE TABLE tidemark.alert_silence (
     CONSTRAINT alert_silence_reason_check CHECK ((reason <> ''::text))
 );
 
+CREATE TABLE tidemark.approval (
+    approval_id uuid NOT NULL,
+    method character varying(64) NOT NULL,
+    request bytea NOT NULL,
+    job_name character varying(64) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    subject text NOT NULL,
+    reason text NOT NULL,
+    asked_by text NOT NULL,
+    asked_token character varying(16) NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    state character varying(16) DEFAULT 'WAITING'::character varying NOT NULL,
+    decided_by text DEFAULT ''::text NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT approval_check CHECK ((((state)::text = 'WAITING'::text) = (decided_at IS NULL))),
+    CONSTRAINT approval_state_check CHECK (((state)::text = ANY ((ARRAY['WAITING'::character varying, 'APPROVED'::character varying, 'REFUSED'::character varying])::text[])))
+);
+
 CREATE TABLE tidemark.audit (
     audit_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -253,7 +279,13 @@ CREATE TABLE tidemark.audit (
     action character varying(32) NOT NULL,
     job_name character varying(64) DEFAULT ''::character varying NOT NULL,
     subject text DEFAULT ''::text NOT NULL,
-    detail text DEFAULT ''::text NOT NULL
+    detail text DEFAULT ''::text NOT NULL,
+    namespace character varying(64) DEFAULT ''::character varying NOT NULL,
+    token_id character varying(16) DEFAULT ''::character varying NOT NULL,
+    before text DEFAULT ''::text NOT NULL,
+    after text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    command_id uuid
 );
 
 CREATE TABLE tidemark.backfill (
@@ -752,6 +784,25 @@ CREATE TABLE tidemark.skipped_range (
     CONSTRAINT skipped_range_fires_check CHECK ((fires > 0))
 );
 
+CREATE TABLE tidemark.token (
+    token_id character varying(16) NOT NULL,
+    token_hash character(64) NOT NULL,
+    name character varying(64) NOT NULL,
+    role character varying(16) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    revoked_by text DEFAULT ''::text NOT NULL,
+    CONSTRAINT token_check CHECK ((((role)::text = 'executor'::text) = ((app)::text <> ''::text))),
+    CONSTRAINT token_check1 CHECK ((((role)::text <> 'executor'::text) OR ((namespace)::text <> ''::text))),
+    CONSTRAINT token_name_check CHECK (((name)::text <> ''::text)),
+    CONSTRAINT token_role_check CHECK (((role)::text = ANY ((ARRAY['viewer'::character varying, 'operator'::character varying, 'admin'::character varying, 'executor'::character varying])::text[]))),
+    CONSTRAINT token_token_hash_check CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE tidemark.watch_state (
     node_id character varying(64) NOT NULL,
     looked_at timestamp with time zone,
@@ -800,6 +851,9 @@ ALTER TABLE ONLY tidemark.alert
 
 ALTER TABLE ONLY tidemark.alert_silence
     ADD CONSTRAINT alert_silence_pkey PRIMARY KEY (silence_id);
+
+ALTER TABLE ONLY tidemark.approval
+    ADD CONSTRAINT approval_pkey PRIMARY KEY (approval_id);
 
 ALTER TABLE ONLY tidemark.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
@@ -888,6 +942,12 @@ ALTER TABLE ONLY tidemark.shard
 ALTER TABLE ONLY tidemark.skipped_range
     ADD CONSTRAINT skipped_range_pkey PRIMARY KEY (job_id, from_fire);
 
+ALTER TABLE ONLY tidemark.token
+    ADD CONSTRAINT token_pkey PRIMARY KEY (token_id);
+
+ALTER TABLE ONLY tidemark.token
+    ADD CONSTRAINT token_token_hash_key UNIQUE (token_hash);
+
 ALTER TABLE ONLY tidemark.watch_state
     ADD CONSTRAINT watch_state_pkey PRIMARY KEY (node_id);
 
@@ -915,7 +975,11 @@ CREATE INDEX alert_unlogged ON tidemark.alert USING btree (raised_at) WHERE (log
 
 CREATE INDEX alert_unrouted ON tidemark.alert USING btree (raised_at) WHERE (routed_at IS NULL);
 
+CREATE INDEX approval_waiting ON tidemark.approval USING btree (asked_at) WHERE ((state)::text = 'WAITING'::text);
+
 CREATE INDEX audit_at ON tidemark.audit USING btree (at);
+
+CREATE INDEX audit_job ON tidemark.audit USING btree (job_name, at);
 
 CREATE INDEX backfill_job ON tidemark.backfill USING btree (job_id, created_at);
 

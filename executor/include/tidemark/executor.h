@@ -231,6 +231,8 @@ struct ExecutorOptions {
   // Run() ends on SIGTERM and SIGINT. For that the constructor blocks these signals in its thread:
   // make the Executor in main(), before other threads. False: call Stop() yourself.
   bool handle_signals = true;
+  // Called on SIGHUP, with handle_signals. Without it SIGHUP ends Run(), too.
+  std::function<void()> on_hangup = {};
   // Hooks; called from threads of the executor, must return soon and not throw. Without `log`,
   // lines go to stderr.
   std::function<void(const RunEvent&)> on_run_event = {};

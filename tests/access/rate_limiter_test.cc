@@ -1,4 +1,4 @@
-#include "scheduler/rpc/rate_limiter.h"
+#include "scheduler/access/rate_limiter.h"
 
 #include <string>
 

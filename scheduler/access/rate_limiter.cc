@@ -1,6 +1,7 @@
-#include "scheduler/rpc/rate_limiter.h"
+#include "scheduler/access/rate_limiter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/text.h"
 
@@ -12,8 +13,9 @@ constexpr absl::Duration kSweepEvery = absl::Seconds(1);
 
 }  // namespace
 
-RateLimiter::RateLimiter(int per_second, Clock& clock, size_t most_keys)
-    : per_second_(per_second), most_keys_(most_keys), clock_(clock) {
+RateLimiter::RateLimiter(int per_second, Clock& clock, size_t most_keys,
+                         std::function<void()> refused)
+    : per_second_(per_second), most_keys_(most_keys), clock_(clock), refused_(std::move(refused)) {
   shared_.tokens = per_second * kBurstSeconds;
   shared_.filled = clock.Monotonic();
 }
@@ -52,6 +54,7 @@ absl::Status RateLimiter::Take(const std::string& key) {
       return absl::OkStatus();
     }
   }
+  if (refused_ != nullptr) refused_();
   return absl::ResourceExhaustedError(
       ToAbsl("more than " + std::to_string(per_second_) +
              " requests a second from one credential or address (requests-per-second); ask less "

@@ -1,8 +1,9 @@
 // Bounds requests a second, for each who asks.
-#ifndef TIDEMARK_SCHEDULER_RPC_RATE_LIMITER_H_
-#define TIDEMARK_SCHEDULER_RPC_RATE_LIMITER_H_
+#ifndef TIDEMARK_SCHEDULER_ACCESS_RATE_LIMITER_H_
+#define TIDEMARK_SCHEDULER_ACCESS_RATE_LIMITER_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -19,8 +20,11 @@ namespace tidemark {
 // Thread-safe. The clock must outlive it and be thread-safe.
 class RateLimiter {
  public:
-  // per_second 0: no limit.
-  RateLimiter(int per_second, Clock& clock, size_t most_keys = 10000);
+  static constexpr size_t kMostKeys = 10000;
+
+  // per_second 0: no limit. `refused` is called for each refusal; null: nobody counts.
+  RateLimiter(int per_second, Clock& clock, size_t most_keys = kMostKeys,
+              std::function<void()> refused = nullptr);
 
   // Whether `key` may ask now. RESOURCE_EXHAUSTED names the limit.
   absl::Status Take(const std::string& key);
@@ -37,6 +41,7 @@ class RateLimiter {
   const int per_second_;
   const size_t most_keys_;
   Clock& clock_;
+  const std::function<void()> refused_;
   mutable Mutex mutex_;
   std::unordered_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mutex_);
   Bucket shared_ ABSL_GUARDED_BY(mutex_);
@@ -48,4 +53,4 @@ std::string AddressOf(const std::string& peer);
 
 }  // namespace tidemark
 
-#endif  // TIDEMARK_SCHEDULER_RPC_RATE_LIMITER_H_
+#endif  // TIDEMARK_SCHEDULER_ACCESS_RATE_LIMITER_H_
