@@ -6,6 +6,7 @@
 #   postgres.sh stop FILE         stops it and removes its data and FILE
 # As root it runs as the user postgres, with its data in /tmp, where that user gets through. Its
 # commits are not flushed: tests that are about durability start a server of their own.
+# TIDEMARK_POSTGRES_OPTIONS: more options of the server; they win over those below.
 set -euo pipefail
 
 action=$1
@@ -35,7 +36,8 @@ start() {
     >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
   # No descriptor of ctest's may stay open in the server, or ctest waits for it.
   as_user "$bin/pg_ctl" -D "$dir/data" -w -t 60 -l "$dir/server.log" start -o \
-    "-k $dir -c listen_addresses= -c fsync=off -c max_connections=300 -c TimeZone=Pacific/Chatham" \
+    "-k $dir -c listen_addresses= -c fsync=off -c max_connections=300 -c TimeZone=Pacific/Chatham \
+${TIDEMARK_POSTGRES_OPTIONS:-}" \
     >/dev/null 2>&1 </dev/null || { cat "$dir/server.log" >&2; exit 1; }
   mkdir -p "$(dirname "$file")"
   echo "host=$dir user=tidemark dbname=postgres" >"$file.new"
