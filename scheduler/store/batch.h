@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,19 +60,27 @@ class Batch {
 // `list` as batches in which no key comes twice (a statement may touch a row once), each sorted by
 // key; elements of one key keep their order over the batches.
 template <typename T, typename KeyOf>
-std::vector<std::vector<const T*>> UniqueBatches(const std::vector<T>& list, KeyOf key_of) {
-  std::map<decltype(key_of(list.front())), size_t> seen;
+std::vector<std::vector<const T*>> UniqueBatches(std::vector<const T*> list, KeyOf key_of) {
+  std::vector<std::pair<decltype(key_of(*list.front())), const T*>> keyed;
+  keyed.reserve(list.size());
+  for (const T* element : list) keyed.emplace_back(key_of(*element), element);
+  // Elements of one key stay in the order of the list, in which they lie one behind the other.
+  if (!std::is_sorted(keyed.begin(), keyed.end())) std::sort(keyed.begin(), keyed.end());
   std::vector<std::vector<const T*>> batches;
-  for (const T& element : list) {
-    const size_t at = seen[key_of(element)]++;
+  size_t at = 0;  // how often the key came before
+  for (size_t i = 0; i < keyed.size(); ++i) {
+    at = i > 0 && keyed[i - 1].first == keyed[i].first ? at + 1 : 0;
     if (at == batches.size()) batches.emplace_back();
-    batches[at].push_back(&element);
-  }
-  for (auto& batch : batches) {
-    std::sort(batch.begin(), batch.end(),
-              [&](const T* a, const T* b) { return key_of(*a) < key_of(*b); });
+    batches[at].push_back(keyed[i].second);
   }
   return batches;
+}
+template <typename T, typename KeyOf>
+std::vector<std::vector<const T*>> UniqueBatches(const std::vector<T>& list, KeyOf key_of) {
+  std::vector<const T*> all;
+  all.reserve(list.size());
+  for (const T& element : list) all.push_back(&element);
+  return UniqueBatches(std::move(all), key_of);
 }
 
 }  // namespace tidemark

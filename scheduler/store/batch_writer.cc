@@ -85,7 +85,8 @@ void BatchWriter::Run() {
 }
 
 std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
-  Flush flush = whole;
+  Flush some;  // what is left of it once jobs had to be left out
+  const Flush* flush = &whole;
   std::set<int64_t> left_out;
   FlushResult result;
   backoff_.Reset();
@@ -95,7 +96,7 @@ std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
     tried.failed_jobs = result.failed_jobs;
     absl::StatusOr<Connection*> connection = session_.Get();
     absl::Status status = connection.status();
-    if (status.ok()) status = Attempt(**connection, flush, left_out, false, &tried);
+    if (status.ok()) status = Attempt(**connection, *flush, left_out, false, &tried);
     if (IsInDoubt(status)) {
       const Settled settled = Settle(whole.seq);
       if (settled == Settled::kTermOver) return std::nullopt;
@@ -107,7 +108,9 @@ std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
       return tried;
     }
     if (IsDataError(status)) {
-      status = LeaveOut(whole, &flush, &left_out, &result);
+      if (flush == &whole) some = whole;
+      flush = &some;
+      status = LeaveOut(whole, &some, &left_out, &result);
       if (status.ok()) continue;
     }
     if (IsTermOver(status)) {
@@ -129,9 +132,9 @@ absl::Status BatchWriter::Attempt(Connection& connection, const Flush& flush,
   ClockSample sample;
   const absl::Status status = connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
     sample.sent_mono = clock_->Monotonic();
-    TM_ASSIGN_OR_RETURN(sample.db, HoldFence(transaction, owner));
+    TM_RETURN_IF_ERROR(
+        WriteFlush(transaction, owner, flush, left_out, *random_, *clock_, result, &sample.db));
     sample.received_mono = clock_->Monotonic();
-    TM_RETURN_IF_ERROR(WriteFlush(transaction, owner, flush, left_out, *random_, *clock_, result));
     return probe ? rolled_back : absl::OkStatus();
   });
   if (sample.received_mono > absl::ZeroDuration()) gate_->ClockSampled(sample);

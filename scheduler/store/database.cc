@@ -1,5 +1,6 @@
 #include "scheduler/store/database.h"
 
+#include <libpq-fe.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,14 +18,15 @@
 namespace tidemark {
 namespace {
 
-// Settings live as long as the transaction: a transaction-pooling proxy may hand the session to
-// anyone afterwards. Custom plans, because UNNEST joins on a young table get bad generic ones.
+// $4: whether they end with the transaction. Behind a transaction-pooling proxy they must, which
+// may hand the session to anyone afterwards; on a session of our own they are set once. Custom
+// plans, because UNNEST joins on a young table get bad generic ones.
 constexpr char kSettings[] =
-    "SELECT set_config('search_path', $1, true), set_config('statement_timeout', $2, true),"
-    " set_config('idle_in_transaction_session_timeout', $3, true),"
-    " set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO, YMD', true),"
-    " set_config('client_min_messages', 'warning', true), set_config('jit', 'off', true),"
-    " set_config('plan_cache_mode', 'force_custom_plan', true)";
+    "SELECT set_config('search_path', $1, $4), set_config('statement_timeout', $2, $4),"
+    " set_config('idle_in_transaction_session_timeout', $3, $4),"
+    " set_config('TimeZone', 'UTC', $4), set_config('DateStyle', 'ISO, YMD', $4),"
+    " set_config('client_min_messages', 'warning', $4), set_config('jit', 'off', $4),"
+    " set_config('plan_cache_mode', 'force_custom_plan', $4)";
 
 std::string QuoteIdentifier(std::string_view name) {
   std::string out = "\"";
@@ -38,12 +40,39 @@ std::string QuoteIdentifier(std::string_view name) {
 std::string Millis(absl::Duration d) { return std::to_string(absl::ToInt64Milliseconds(d)); }
 
 // libpq's words end in a line feed, and some of the library's name what it did after the break.
-std::string Words(const std::exception& e) {
-  std::string text = e.what();
+std::string Words(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   if (text.find("not connected") != std::string::npos) return "the connection broke";
   return text;
 }
+
+struct PqPolicy final : pqxx::connect_direct {
+  using connect_direct::connect_direct;
+  handle do_startconnect(handle orig) override {
+    return native = connect_direct::do_startconnect(orig);
+  }
+  handle do_disconnect(handle orig) noexcept override {
+    native = nullptr;
+    return connect_direct::do_disconnect(orig);
+  }
+  PGconn* native = nullptr;
+};
+struct PqPolicyHolder {  // a base, so that it is there before the session
+  explicit PqPolicyHolder(const std::string& text) : policy(text) {}
+  PqPolicy policy;
+};
+
+// libpqxx makes and ends the session, and waits for notifications. Statements go to libpq itself,
+// which libpqxx hides: it gives every error its state, and its rows are read without copies.
+class PqSession final : private PqPolicyHolder, public pqxx::connection_base {
+ public:
+  explicit PqSession(const std::string& text) : PqPolicyHolder(text), connection_base(policy) {
+    init();
+  }
+  ~PqSession() noexcept { close(); }
+
+  PGconn* native() const { return policy.native; }
+};
 
 class Receiver : public pqxx::notification_receiver {
  public:
@@ -57,28 +86,20 @@ class Receiver : public pqxx::notification_receiver {
 };
 
 // Never a silent reconnect: it would lose BEGIN and the settings. The library has no other switch.
-void ForbidReconnect(pqxx::connection& connection) {
+void ForbidReconnect(PqSession& session) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  connection.inhibit_reactivation(true);
+  session.inhibit_reactivation(true);
 #pragma GCC diagnostic pop
-}
-
-std::string_view RollbackState(const pqxx::transaction_rollback& e) {
-  if (dynamic_cast<const pqxx::deadlock_detected*>(&e) != nullptr) return "40P01";
-  if (dynamic_cast<const pqxx::serialization_failure*>(&e) != nullptr) return "40001";
-  if (dynamic_cast<const pqxx::statement_completion_unknown*>(&e) != nullptr) return "40003";
-  return "40000";
 }
 
 }  // namespace
 
 struct Connection::Impl {
-  std::string search_path;
-  std::string statement_timeout;
-  std::string idle_timeout;
+  std::vector<SqlParam> settings;  // of kSettings
+  bool direct = false;             // a session of the server is ours for as long as we want
   std::vector<std::string> secrets;
-  std::unique_ptr<pqxx::connection> session;
+  std::unique_ptr<PqSession> session;
   std::unique_ptr<pqxx::quiet_errorhandler> quiet;
   std::unique_ptr<Receiver> receiver;
   std::atomic<bool> broken = false;
@@ -92,36 +113,52 @@ struct Connection::Impl {
     if (socket >= 0) close(socket);
   }
 
-  // Maps the exception in flight.
-  absl::Status Caught() {
-    try {
-      throw;
-    } catch (const pqxx::broken_connection& e) {
-      broken = true;
-      return absl::UnavailableError(Redact(Words(e), secrets));
-    } catch (const pqxx::sql_error& e) {
-      const std::string message = Redact(Words(e), secrets);
-      if (e.sqlstate().empty() || EndsSession(e.sqlstate()) || !session->is_open()) {
-        broken = true;
-        return absl::UnavailableError(message);
-      }
-      return FromSqlState(e.sqlstate(), message);
-    } catch (const pqxx::transaction_rollback& e) {
-      // No sql_error, and without its state.
-      return FromSqlState(RollbackState(e), Redact(Words(e), secrets));
-    } catch (const std::exception& e) {
-      if (session != nullptr && session->is_open())
-        return absl::InternalError(Redact(Words(e), secrets));
-      broken = true;
-      return absl::UnavailableError(Redact(Words(e), secrets));
+  absl::Status Broke(const std::string& words) {
+    broken = true;
+    return absl::UnavailableError(Redact(Words(words), secrets));
+  }
+
+  // Maps an exception of libpqxx.
+  absl::Status Caught(const std::exception& e) {
+    if (dynamic_cast<const pqxx::broken_connection*>(&e) != nullptr || !session->is_open()) {
+      return Broke(e.what());
     }
+    const auto* error = dynamic_cast<const pqxx::sql_error*>(&e);
+    if (error == nullptr) return absl::InternalError(Redact(Words(e.what()), secrets));
+    if (error->sqlstate().empty() || EndsSession(error->sqlstate())) return Broke(e.what());
+    return FromSqlState(error->sqlstate(), Redact(Words(e.what()), secrets));
+  }
+
+  // Of libpq's result of a statement.
+  absl::Status Judge(const PGresult* result) {
+    const ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY) {
+      return absl::OkStatus();
+    }
+    const char* field = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string state = field == nullptr ? "" : field;
+    const std::string words =
+        result == nullptr ? PQerrorMessage(session->native()) : PQresultErrorMessage(result);
+    if (state.empty() || EndsSession(state) || PQstatus(session->native()) != CONNECTION_OK) {
+      return Broke(words);
+    }
+    return FromSqlState(state, Redact(Words(words), secrets));
   }
 };
 
 struct SqlTransaction::Impl {
   Connection::Impl* connection;
-  pqxx::nontransaction* work;
   bool failed = false;
+
+  // Judges `result` and takes it over.
+  absl::StatusOr<std::shared_ptr<const SqlRows::Impl>> Take(PGresult* result) {
+    auto rows = std::make_shared<SqlRows::Impl>();
+    rows->result.reset(result);
+    const absl::Status status = connection->Judge(result);
+    failed = failed || !status.ok();
+    if (!status.ok()) return status;
+    return std::shared_ptr<const SqlRows::Impl>(std::move(rows));
+  }
 };
 
 absl::StatusOr<SqlRows> SqlTransaction::Run(std::string_view statement,
@@ -129,25 +166,17 @@ absl::StatusOr<SqlRows> SqlTransaction::Run(std::string_view statement,
   std::vector<const char*> values;
   values.reserve(params.size());
   for (const SqlParam& p : params) values.push_back(p.has_value() ? p->c_str() : nullptr);
-  try {
-    auto rows = std::make_shared<SqlRows::Impl>();
-    rows->result = impl_->work->exec_params(std::string(statement),
-                                            pqxx::prepare::make_dynamic_params(values));
-    return SqlRows(std::move(rows));
-  } catch (...) {
-    impl_->failed = true;
-    return impl_->connection->Caught();
-  }
+  TM_ASSIGN_OR_RETURN(
+      auto rows,
+      impl_->Take(PQexecParams(impl_->connection->session->native(), std::string(statement).c_str(),
+                               static_cast<int>(values.size()), nullptr, values.data(), nullptr,
+                               nullptr, /*resultFormat=*/0)));
+  return SqlRows(std::move(rows));
 }
 
 absl::Status SqlTransaction::RunScript(std::string_view script) {
-  try {
-    impl_->work->exec(std::string(script));
-    return absl::OkStatus();
-  } catch (...) {
-    impl_->failed = true;
-    return impl_->connection->Caught();
-  }
+  return impl_->Take(PQexec(impl_->connection->session->native(), std::string(script).c_str()))
+      .status();
 }
 
 Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -156,51 +185,50 @@ Connection::~Connection() = default;
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const DatabaseOptions& options) {
   TM_ASSIGN_OR_RETURN(const ConnInfo info, MakeConnInfo(options));
   auto impl = std::make_unique<Impl>();
-  impl->search_path = QuoteIdentifier(options.schema) + ", pg_temp";
-  impl->statement_timeout = Millis(options.statement_timeout);
-  impl->idle_timeout = Millis(options.idle_in_transaction_timeout);
+  impl->settings = {QuoteIdentifier(options.schema) + ", pg_temp",
+                    Millis(options.statement_timeout), Millis(options.idle_in_transaction_timeout),
+                    "true"};
   impl->secrets = info.secrets;
   try {
-    impl->session = std::make_unique<pqxx::connection>(info.text);
+    impl->session = std::make_unique<PqSession>(info.text);
     ForbidReconnect(*impl->session);
     impl->quiet = std::make_unique<pqxx::quiet_errorhandler>(*impl->session);
     impl->socket = dup(impl->session->sock());
   } catch (const std::exception& e) {
-    return FromConnectFailure(info.where, Redact(Words(e), info.secrets));
+    return FromConnectFailure(info.where, Redact(Words(e.what()), info.secrets));
   }
-  return std::unique_ptr<Connection>(new Connection(std::move(impl)));
+  std::unique_ptr<Connection> connection(new Connection(std::move(impl)));
+  // A proxy gives us a process number of its own making: behind it settings are a transaction's.
+  TM_ASSIGN_OR_RETURN(const SqlRows rows, connection->RunOne("SELECT pg_backend_pid()"));
+  if (rows.Int(0, 0) != connection->impl_->session->backendpid()) return connection;
+  std::vector<SqlParam> settings = connection->impl_->settings;
+  settings.back() = "false";
+  TM_RETURN_IF_ERROR(connection->RunOne(kSettings, settings).status());
+  connection->impl_->direct = true;
+  return connection;
 }
 
 absl::Status Connection::Transact(const std::function<absl::Status(SqlTransaction&)>& body,
                                   Isolation isolation) {
   if (impl_->broken) return absl::UnavailableError("the connection to the database is broken");
-  try {
-    pqxx::nontransaction work(*impl_->session);
-    SqlTransaction::Impl state{impl_.get(), &work};
-    SqlTransaction transaction(&state);
-    TM_RETURN_IF_ERROR(
-        transaction.RunScript(isolation == Isolation::kReadCommitted
-                                  ? "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-                                  : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
-    absl::Status status =
-        transaction
-            .Run(kSettings, {impl_->search_path, impl_->statement_timeout, impl_->idle_timeout})
-            .status();
-    if (status.ok()) status = body(transaction);
-    // COMMIT of a failed transaction is a silent ROLLBACK: never call that a success.
-    if (status.ok() && state.failed)
-      status = absl::InternalError("a statement's error was ignored");
-    if (!status.ok()) {
-      if (!impl_->broken) transaction.RunScript("ROLLBACK").IgnoreError();
-      return status;
-    }
-    status = transaction.RunScript("COMMIT");
-    if (status.ok() || SurelyRolledBack(SqlState(status))) return status;
-    impl_->broken = true;
-    return InDoubt(Message(status));
-  } catch (...) {
-    return impl_->Caught();
+  SqlTransaction::Impl state{impl_.get()};
+  SqlTransaction transaction(&state);
+  TM_RETURN_IF_ERROR(transaction.RunScript(
+      isolation == Isolation::kReadCommitted ? "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+                                             : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+  absl::Status status;
+  if (!impl_->direct) status = transaction.Run(kSettings, impl_->settings).status();
+  if (status.ok()) status = body(transaction);
+  // COMMIT of a failed transaction is a silent ROLLBACK: never call that a success.
+  if (status.ok() && state.failed) status = absl::InternalError("a statement's error was ignored");
+  if (!status.ok()) {
+    if (!impl_->broken) transaction.RunScript("ROLLBACK").IgnoreError();
+    return status;
   }
+  status = transaction.RunScript("COMMIT");
+  if (status.ok() || SurelyRolledBack(SqlState(status))) return status;
+  impl_->broken = true;
+  return InDoubt(Message(status));
 }
 
 absl::StatusOr<SqlRows> Connection::RunOne(std::string_view statement,
@@ -217,8 +245,8 @@ absl::Status Connection::Listen(std::string_view channel) {
   try {
     impl_->receiver = std::make_unique<Receiver>(*impl_->session, std::string(channel));
     return absl::OkStatus();
-  } catch (...) {
-    return impl_->Caught();
+  } catch (const std::exception& e) {
+    return impl_->Caught(e);
   }
 }
 
@@ -232,8 +260,8 @@ absl::StatusOr<bool> Connection::AwaitNotification(absl::Duration timeout) {
       return absl::UnavailableError("the connection to the database is broken");
     }
     return impl_->receiver != nullptr && impl_->receiver->Take();
-  } catch (...) {
-    return impl_->Caught();
+  } catch (const std::exception& e) {
+    return impl_->Caught(e);
   }
 }
 

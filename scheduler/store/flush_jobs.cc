@@ -1,4 +1,4 @@
-// Watermarks, cursors, skipped ranges and states of jobs in a flush.
+// Watermarks, skipped ranges and states of jobs in a flush.
 #include <tuple>
 #include <utility>
 
@@ -35,21 +35,6 @@ absl::Status WriteWatermarks(SqlTransaction& transaction, const Flush& flush) {
     if (any) {
       TM_RETURN_IF_ERROR(transaction.Run(sql::kWriteWatermarks, std::move(batch).Take()).status());
     }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteCursors(SqlTransaction& transaction, const Flush& flush) {
-  const auto key = [](const CursorWrite& c) { return c.job_id; };
-  for (const auto& cursors : UniqueBatches(flush.cursors, key)) {
-    Batch batch(2);
-    for (const CursorWrite* c : cursors) {
-      batch.Put(c->job_id).Put(c->last_fire);
-      if (!c->reset) continue;
-      TM_RETURN_IF_ERROR(
-          transaction.Run(sql::kResetCursor, {ToParam(c->job_id), ToParam(c->last_fire)}).status());
-    }
-    TM_RETURN_IF_ERROR(transaction.Run(sql::kWriteCursors, std::move(batch).Take()).status());
   }
   return absl::OkStatus();
 }
@@ -93,7 +78,6 @@ absl::Status WriteJobRows(SqlTransaction& transaction, const Flush& flush) {
 
 absl::Status WriteJobs(SqlTransaction& transaction, const Flush& flush) {
   TM_RETURN_IF_ERROR(WriteWatermarks(transaction, flush));
-  TM_RETURN_IF_ERROR(WriteCursors(transaction, flush));
   TM_RETURN_IF_ERROR(WriteSkippedRanges(transaction, flush));
   return WriteJobRows(transaction, flush);
 }

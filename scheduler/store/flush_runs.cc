@@ -1,8 +1,10 @@
-// The runs of a flush.
+// The runs of a flush, with their attempts and cursors: what each fire writes.
+#include <map>
 #include <utility>
 
 #include "common/status.h"
 #include "scheduler/store/batch.h"
+#include "scheduler/store/flush_statement.h"
 #include "scheduler/store/flush_writer.h"
 #include "scheduler/store/run_columns.h"
 #include "scheduler/store/statements.h"
@@ -11,13 +13,6 @@ namespace tidemark {
 namespace {
 
 using RunIds = std::set<std::string>;
-
-absl::Status RunReturning(SqlTransaction& transaction, std::string_view statement, Batch batch,
-                          RunIds* ids) {
-  TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(statement, std::move(batch).Take()));
-  for (int i = 0; i < rows.size(); ++i) ids->insert(rows.Text(i, 0));
-  return absl::OkStatus();
-}
 
 // What history says: the result's words, else the run's, else who cancelled it.
 std::string EndMessage(const RunClose& close) {
@@ -28,33 +23,223 @@ std::string EndMessage(const RunClose& close) {
   return text;
 }
 
-void AddClose(const RunClose& close, Batch& batch) {
+void PutOccurrence(const OccurrenceKey& key, InputBatch& batch) {
+  batch.Put(key.job_id).Exact(std::string_view(&key.kind, 1)).Exact(key.key);
+}
+
+void PutClose(const RunClose& close, const AttemptEnd* only_attempt, InputBatch& batch) {
   const ActiveRun& run = close.run;
   const AttemptResult& result = close.result;
   const bool failed = close.watermark == "FAILED";
   const std::string message = EndMessage(close);
-  batch.Add(Exact(close.run_id)).Add(std::string(Name(close.status)));
-  batch.Add(Word(close.status_reason)).Put(run.attempt).Put(run.failed_attempts);
-  batch.Put(run.lost_attempts).Add(Exact(run.executor_id)).Put(run.registration);
-  batch.Add(Message4k(run.executor_host)).Put(static_cast<int64_t>(run.epoch.timeline));
-  batch.Put(static_cast<int64_t>(run.epoch.number)).Put(run.progress_percent);
-  batch.Add(Body(result.checkpoint.empty() ? run.checkpoint : result.checkpoint));
-  batch.Add(Message4k(message)).Add(Body(result.result)).Put(result.result_rows);
-  batch.Add(Message4k(result.result_digest)).Put(run.started_at).Put(close.ended_at);
-  batch.Add(Exact(close.watermark)).Add(Word(failed ? close.status_reason : ""));
-  batch.Add(Message4k(failed ? message : "")).Add(Message4k(failed ? run.cancel_by : ""));
+  batch.Exact(close.run_id);
+  PutOccurrence(run.occurrence, batch);
+  batch.Exact(Name(close.status)).Word(close.status_reason);
+  batch.Put(run.attempt).Put(run.failed_attempts).Put(run.lost_attempts);
+  batch.Exact(run.executor_id).Put(run.registration).Message(run.executor_host);
+  batch.Put(static_cast<int64_t>(run.epoch.timeline)).Put(static_cast<int64_t>(run.epoch.number));
+  batch.Put(run.progress_percent);
+  batch.Body(result.checkpoint.empty() ? run.checkpoint : result.checkpoint).Message(message);
+  batch.Body(result.result).Put(result.result_rows).Message(result.result_digest);
+  batch.Put(run.started_at).Put(close.ended_at);
+  batch.Put(only_attempt == nullptr ? std::nullopt : only_attempt->sent_at);
+  batch.Exact(close.watermark).Word(failed ? close.status_reason : "");
+  batch.Message(failed ? message : "").Message(failed ? run.cancel_by : "");
 }
 
-absl::Status CloseRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  const auto key = [](const RunClose& c) { return std::pair(c.run.occurrence.job_id, c.run_id); };
-  for (const auto& closes : UniqueBatches(flush.closes, key)) {
-    Batch batch(23);
-    for (const RunClose* close : closes) AddClose(*close, batch);
-    TM_RETURN_IF_ERROR(
-        RunReturning(transaction, sql::kCloseRuns, std::move(batch), &result->closed));
-  }
-  return absl::OkStatus();
+// From status to attempt_started_at: what changes.
+void PutChanging(const ActiveRun& run, InputBatch& batch) {
+  batch.Exact(Name(run.status)).Put(run.attempt).Put(run.failed_attempts).Put(run.lost_attempts);
+  batch.Exact(run.executor_id).Put(run.registration).Message(run.executor_host);
+  batch.Exact(OnLostName(run.on_lost)).Put(static_cast<int64_t>(run.epoch.timeline));
+  batch.Put(static_cast<int64_t>(run.epoch.number)).Put(run.retry_at).Put(run.held);
+  batch.Message(run.cancel_by).Message(run.cancel_reason).Put(run.progress_percent);
+  batch.Body(run.checkpoint).Message(run.message);
+  batch.Put(run.sent_at).Put(run.started_at).Put(run.attempt_started_at);
 }
+
+void PutOpen(const RunOpen& open, InputBatch& batch) {
+  const ActiveRun& run = open.run;
+  batch.Exact(run.run_id);
+  PutOccurrence(run.occurrence, batch);
+  batch.Put(run.shard).Exact(run.ns).Exact(run.job_name).Exact(run.app).Exact(run.handler);
+  batch.Put(run.job_version).Put(run.biz_date).Put(run.nominal).Put(run.fire_time);
+  batch.Exact(Name(run.trigger)).Word(run.tag).Exact(run.request_id);
+  batch.Message(run.requested_by).Message(run.reason).OrNull(run.rerun_of);
+  batch.Exact(run.wanted_executor).Exact(run.params);
+  PutChanging(run, batch);
+  batch.Put(run.created_at).OrNull(open.count_reopening_on).OrNull(run.backfill_id);
+}
+
+void PutUpdate(const RunUpdate& update, InputBatch& batch) {
+  batch.Exact(update.run.run_id);
+  PutOccurrence(update.run.occurrence, batch);
+  PutChanging(update.run, batch);
+}
+
+void PutAttempt(const AttemptEnd& end, InputBatch& batch) {
+  batch.Exact(end.attempt.run_id).Put(end.attempt.attempt).Put(end.job_id);
+  batch.Exact(end.executor_id).Put(end.registration).Message(end.executor_host);
+  batch.Put(end.sent_at).Put(end.started_at).Put(end.ended_at).Word(end.outcome);
+  batch.Message(end.message);
+}
+
+// Whether the run's row in history says all that a row of run_attempt would: view `attempt` reads
+// it from there.
+bool TellsAttempt(const RunClose& close, const AttemptEnd& end) {
+  const ActiveRun& run = close.run;
+  return end.attempt.attempt == 1 && run.attempt == 1 && close.status == RunStatus::kCompleted &&
+         end.outcome == Name(Outcome::kSucceeded) && end.sent_at.has_value() &&
+         end.executor_id == run.executor_id && end.registration == run.registration &&
+         end.executor_host == run.executor_host && end.started_at == run.started_at &&
+         end.ended_at == close.ended_at && end.message == EndMessage(close);
+}
+
+// Puts the lists into as few statements as they need: another one where a part comes again or
+// needs to see what the one before did.
+class RunsWriter {
+ public:
+  RunsWriter(SqlTransaction& transaction, const Flush& flush, FlushStatement first,
+             FlushResult* result)
+      : transaction_(transaction), flush_(flush), statement_(std::move(first)), result_(result) {}
+
+  absl::Status Write(absl::Time* at) {
+    at_ = at;
+    for (const RunOpen& open : flush_.opens) opened_.insert(open.run.run_id);
+    SortAttempts();
+    TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/false));
+    TM_RETURN_IF_ERROR(WriteOpens());
+    TM_RETURN_IF_ERROR(WriteUpdates());
+    TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/true));
+    TM_RETURN_IF_ERROR(WriteAttempts());
+    TM_RETURN_IF_ERROR(WriteCursors());
+    return Next();
+  }
+
+ private:
+  // Carries out what has been collected.
+  absl::Status Next() {
+    TM_RETURN_IF_ERROR(statement_.Run(transaction_, at_));
+    at_ = nullptr;
+    statement_ = FlushStatement();
+    return absl::OkStatus();
+  }
+
+  void SortAttempts() {
+    for (const AttemptEnd& end : flush_.attempts) attempts_.emplace(end.attempt.run_id, &end);
+    for (const RunClose& close : flush_.closes) {
+      const auto range = attempts_.equal_range(close.run_id);
+      if (range.first == range.second || std::next(range.first) != range.second) continue;
+      if (!TellsAttempt(close, *range.first->second)) continue;
+      told_.emplace(close.run_id, range.first->second);
+      attempts_.erase(range.first);
+    }
+  }
+
+  // `of_opened`: those of runs that this flush opens, else the others.
+  absl::Status WriteCloses(bool of_opened) {
+    std::vector<const RunClose*> some;
+    for (const RunClose& close : flush_.closes) {
+      if ((opened_.count(close.run_id) > 0) == of_opened) some.push_back(&close);
+    }
+    if (of_opened && !some.empty()) TM_RETURN_IF_ERROR(Next());
+    const auto key = [](const RunClose& c) { return c.run.occurrence; };
+    for (const auto& closes : UniqueBatches(std::move(some), key)) {
+      if (statement_.Has(parts::Close())) TM_RETURN_IF_ERROR(Next());
+      InputBatch batch(parts::Close().columns);
+      std::vector<std::string> ids;
+      for (const RunClose* close : closes) {
+        const auto told = told_.find(close->run_id);
+        PutClose(*close, told == told_.end() ? nullptr : told->second, batch);
+        ids.push_back(close->run_id);
+      }
+      statement_.Add(parts::Close(), std::move(batch), std::move(ids), &result_->closed);
+    }
+    return absl::OkStatus();
+  }
+
+  // An occurrence may be closed and opened again in one flush.
+  bool ReopensWhatItCloses() const {
+    if (flush_.closes.empty() || flush_.opens.empty()) return false;
+    std::set<OccurrenceKey> closed;
+    for (const RunClose& close : flush_.closes) closed.insert(close.run.occurrence);
+    for (const RunOpen& open : flush_.opens) {
+      if (closed.count(open.run.occurrence) > 0) return true;
+    }
+    return false;
+  }
+
+  absl::Status WriteOpens() {
+    if (ReopensWhatItCloses()) TM_RETURN_IF_ERROR(Next());
+    const auto key = [](const RunOpen& o) { return o.run.occurrence; };
+    for (const auto& opens : UniqueBatches(flush_.opens, key)) {
+      if (statement_.Has(parts::Open())) TM_RETURN_IF_ERROR(Next());
+      InputBatch batch(parts::Open().columns);
+      std::vector<std::string> ids;
+      for (const RunOpen* open : opens) {
+        PutOpen(*open, batch);
+        ids.push_back(open->run.run_id);
+      }
+      statement_.Add(parts::Open(), std::move(batch), std::move(ids), &result_->opened);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteUpdates() {
+    for (const RunUpdate& update : flush_.updates) {
+      if (opened_.count(update.run.run_id) == 0) continue;
+      TM_RETURN_IF_ERROR(Next());
+      break;
+    }
+    const auto key = [](const RunUpdate& u) { return u.run.run_id; };
+    for (const auto& updates : UniqueBatches(flush_.updates, key)) {
+      if (statement_.Has(parts::Update())) TM_RETURN_IF_ERROR(Next());
+      InputBatch batch(parts::Update().columns);
+      std::vector<std::string> ids;
+      for (const RunUpdate* update : updates) {
+        PutUpdate(*update, batch);
+        ids.push_back(update->run.run_id);
+      }
+      statement_.Add(parts::Update(), std::move(batch), std::move(ids), &result_->updated);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteAttempts() {
+    if (attempts_.empty()) return absl::OkStatus();
+    InputBatch batch(parts::Attempt().columns);
+    for (const auto& [run_id, end] : attempts_) PutAttempt(*end, batch);
+    statement_.Add(parts::Attempt(), std::move(batch));
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteCursors() {
+    const auto key = [](const CursorWrite& c) { return c.job_id; };
+    for (const auto& cursors : UniqueBatches(flush_.cursors, key)) {
+      if (statement_.Has(parts::Cursor())) TM_RETURN_IF_ERROR(Next());
+      InputBatch batch(parts::Cursor().columns);
+      for (const CursorWrite* c : cursors) {
+        batch.Put(c->job_id).Put(c->last_fire);
+        if (!c->reset) continue;
+        TM_RETURN_IF_ERROR(Next());
+        TM_RETURN_IF_ERROR(
+            transaction_.Run(sql::kResetCursor, {ToParam(c->job_id), ToParam(c->last_fire)})
+                .status());
+      }
+      statement_.Add(parts::Cursor(), std::move(batch));
+    }
+    return absl::OkStatus();
+  }
+
+  SqlTransaction& transaction_;
+  const Flush& flush_;
+  FlushStatement statement_;
+  FlushResult* const result_;
+  absl::Time* at_ = nullptr;
+  RunIds opened_;
+  std::multimap<std::string, const AttemptEnd*> attempts_;  // those that get a row
+  std::map<std::string, const AttemptEnd*> told_;  // those that the run's own row tells, by run
+};
 
 void AddSkip(const RunSkip& skip, Batch& batch) {
   const ActiveRun& run = skip.run;
@@ -78,83 +263,13 @@ absl::Status SkipRuns(SqlTransaction& transaction, const Flush& flush) {
   return absl::OkStatus();
 }
 
-// From job_id to params: what never changes.
-void AddFixed(const ActiveRun& run, Batch& batch) {
-  batch.Put(run.occurrence.job_id).Add(std::string(1, run.occurrence.kind));
-  batch.Add(Exact(run.occurrence.key)).Add(Exact(run.run_id)).Put(run.shard);
-  batch.Add(Exact(run.ns)).Add(Exact(run.job_name)).Add(Exact(run.app)).Add(Exact(run.handler));
-  batch.Put(run.job_version).Put(run.biz_date).Put(run.nominal).Put(run.fire_time);
-  batch.Add(std::string(Name(run.trigger))).Add(Word(run.tag)).Add(Exact(run.request_id));
-  batch.Add(Message4k(run.requested_by)).Add(Message4k(run.reason));
-  batch.Add(NullIfEmpty(run.rerun_of)).Add(Exact(run.wanted_executor)).Add(Exact(run.params));
-}
-
-// From status to message.
-void AddChanging(const ActiveRun& run, Batch& batch) {
-  batch.Add(std::string(Name(run.status))).Put(run.attempt).Put(run.failed_attempts);
-  batch.Put(run.lost_attempts).Add(Exact(run.executor_id)).Put(run.registration);
-  batch.Add(Message4k(run.executor_host)).Add(std::string(OnLostName(run.on_lost)));
-  batch.Put(static_cast<int64_t>(run.epoch.timeline)).Put(static_cast<int64_t>(run.epoch.number));
-  batch.Put(run.retry_at).Put(run.held).Add(Message4k(run.cancel_by));
-  batch.Add(Message4k(run.cancel_reason)).Put(run.progress_percent).Add(Body(run.checkpoint));
-  batch.Add(Message4k(run.message));
-}
-
-absl::Status OpenRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  const auto key = [](const RunOpen& o) { return o.run.occurrence; };
-  for (const auto& opens : UniqueBatches(flush.opens, key)) {
-    Batch batch(44);
-    for (const RunOpen* open : opens) {
-      AddFixed(open->run, batch);
-      AddChanging(open->run, batch);
-      batch.Put(open->run.created_at).Put(open->run.sent_at).Put(open->run.started_at);
-      batch.Put(open->run.attempt_started_at).Add(NullIfEmpty(open->count_reopening_on));
-      batch.Add(NullIfEmpty(open->run.backfill_id));
-    }
-    TM_RETURN_IF_ERROR(
-        RunReturning(transaction, sql::kOpenRuns, std::move(batch), &result->opened));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status UpdateRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  const auto key = [](const RunUpdate& u) {
-    return std::pair(u.run.occurrence.job_id, u.run.run_id);
-  };
-  for (const auto& updates : UniqueBatches(flush.updates, key)) {
-    Batch batch(21);
-    for (const RunUpdate* update : updates) {
-      batch.Add(Exact(update->run.run_id));
-      AddChanging(update->run, batch);
-      batch.Put(update->run.sent_at).Put(update->run.started_at);
-      batch.Put(update->run.attempt_started_at);
-    }
-    TM_RETURN_IF_ERROR(
-        RunReturning(transaction, sql::kUpdateRuns, std::move(batch), &result->updated));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AddAttempts(SqlTransaction& transaction, const Flush& flush) {
-  if (flush.attempts.empty()) return absl::OkStatus();
-  Batch batch(11);
-  for (const AttemptEnd& end : flush.attempts) {
-    batch.Add(Exact(end.attempt.run_id)).Put(end.attempt.attempt).Put(end.job_id);
-    batch.Add(Exact(end.executor_id)).Put(end.registration).Add(Message4k(end.executor_host));
-    batch.Put(end.sent_at).Put(end.started_at).Put(end.ended_at).Add(Word(end.outcome));
-    batch.Add(Message4k(end.message));
-  }
-  return transaction.Run(sql::kAddAttempts, std::move(batch).Take()).status();
-}
-
 }  // namespace
 
-absl::Status WriteRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  TM_RETURN_IF_ERROR(CloseRuns(transaction, flush, result));
-  TM_RETURN_IF_ERROR(SkipRuns(transaction, flush));
-  TM_RETURN_IF_ERROR(OpenRuns(transaction, flush, result));
-  TM_RETURN_IF_ERROR(UpdateRuns(transaction, flush, result));
-  return AddAttempts(transaction, flush);
+absl::Status WriteRuns(SqlTransaction& transaction, const Owner& owner, const Flush& flush,
+                       absl::Time* at, FlushResult* result) {
+  RunsWriter writer(transaction, flush, FlushStatement(owner, flush.seq), result);
+  TM_RETURN_IF_ERROR(writer.Write(at));
+  return SkipRuns(transaction, flush);
 }
 
 }  // namespace tidemark

@@ -12,15 +12,6 @@
 namespace tidemark {
 namespace {
 
-absl::Status BumpFlush(SqlTransaction& transaction, const Owner& owner, uint64_t seq) {
-  TM_ASSIGN_OR_RETURN(const SqlRows rows,
-                      transaction.Run(sql::kBumpFlush, {owner.node_id, owner.incarnation,
-                                                        ToParam(static_cast<int64_t>(seq))}));
-  if (!rows.empty()) return absl::OkStatus();
-  return absl::CancelledError("the database does not have the flush before number " +
-                              std::to_string(seq) + ": commits were lost, or one was left out");
-}
-
 absl::Status WriteExecutorStates(SqlTransaction& transaction, const Flush& flush) {
   const auto key = [](const ExecutorState& s) { return s.executor_id; };
   for (const auto& states : UniqueBatches(flush.executors, key)) {
@@ -127,11 +118,10 @@ absl::StatusOr<absl::Time> HoldFence(SqlTransaction& transaction, const Owner& o
 
 absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const Flush& flush,
                         const std::set<int64_t>& left_out, Random& random, Clock& clock,
-                        FlushResult* result) {
-  TM_RETURN_IF_ERROR(BumpFlush(transaction, owner, flush.seq));
+                        FlushResult* result, absl::Time* at) {
+  TM_RETURN_IF_ERROR(WriteRuns(transaction, owner, flush, at, result));
   TM_ASSIGN_OR_RETURN(const std::set<std::string> silenced, NamesOf(transaction, left_out));
   TM_RETURN_IF_ERROR(RegisterExecutors(transaction, flush, result));
-  TM_RETURN_IF_ERROR(WriteRuns(transaction, flush, result));
   TM_RETURN_IF_ERROR(WriteDueNotes(transaction, flush));
   TM_RETURN_IF_ERROR(WriteJobs(transaction, flush));
   TM_RETURN_IF_ERROR(WriteBackfills(transaction, flush));

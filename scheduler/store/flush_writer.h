@@ -29,15 +29,17 @@ bool IsTermOver(const absl::Status& status);
 // X5: holds this owner's fence for the transaction. Returns the database's time, or CANCELLED.
 absl::StatusOr<absl::Time> HoldFence(SqlTransaction& transaction, const Owner& owner);
 
-// After HoldFence: the flush row, then every list in the order of ports.h. Fills the sets of
-// `result` from the rows that the database returned. `left_out`: jobs whose part is not in `flush`
-// any more.
+// Holds the fence, counts the flush, and writes every list in the order of ports.h; what runs need
+// of that is one statement. Fills the sets of `result` from the rows that the database wrote.
+// `left_out`: jobs whose part is not in `flush` any more. `at`: the database's time after the fence
+// was held, set even when a later list fails; may be null. CANCELLED: the term is over.
 absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const Flush& flush,
                         const std::set<int64_t>& left_out, Random& random, Clock& clock,
-                        FlushResult* result);
+                        FlushResult* result, absl::Time* at = nullptr);
 
 // The parts, in files of their own.
-absl::Status WriteRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result);
+absl::Status WriteRuns(SqlTransaction& transaction, const Owner& owner, const Flush& flush,
+                       absl::Time* at, FlushResult* result);
 absl::Status WriteDueNotes(SqlTransaction& transaction, const Flush& flush);
 // Adds the alerts of the verdicts that were given.
 absl::Status WriteVerdicts(SqlTransaction& transaction, const Flush& flush,

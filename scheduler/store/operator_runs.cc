@@ -19,7 +19,7 @@ constexpr std::string_view kRunColumns =
 
 constexpr std::string_view kAttempts =
     "SELECT attempt, executor_id, executor_host, sent_at, started_at, ended_at, outcome, message "
-    "FROM run_attempt WHERE run_id = $1 ORDER BY attempt, recorded_at";
+    "FROM attempt WHERE run_id = $1 ORDER BY attempt, recorded_at";
 
 constexpr std::string_view kCurrentAttempt =
     "SELECT attempt, executor_id, executor_host, sent_at, attempt_started_at, NULL, '', '' "

@@ -37,7 +37,7 @@ constexpr std::string_view kRuns =
     "WHERE job_id = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
 
 constexpr std::string_view kAttempts =
-    "SELECT run_id, attempt, sent_at, ended_at, outcome FROM run_attempt "
+    "SELECT run_id, attempt, sent_at, ended_at, outcome FROM attempt "
     "WHERE run_id = ANY($1::uuid[]) ORDER BY run_id, attempt, recorded_at";
 
 constexpr std::string_view kUnderWay =

@@ -2,14 +2,19 @@
 #ifndef TIDEMARK_SCHEDULER_STORE_ROWS_IMPL_H_
 #define TIDEMARK_SCHEDULER_STORE_ROWS_IMPL_H_
 
-#include <pqxx/pqxx>
+#include <libpq-fe.h>
+
+#include <memory>
 
 #include "scheduler/store/database.h"
 
 namespace tidemark {
 
 struct SqlRows::Impl {
-  pqxx::result result;
+  struct Clear {
+    void operator()(PGresult* result) const { PQclear(result); }
+  };
+  std::unique_ptr<PGresult, Clear> result;
 };
 
 }  // namespace tidemark

@@ -8,10 +8,6 @@ const std::string_view kHoldFence =
     "SELECT tidemark_now() FROM node_fence"
     " WHERE node_id = $1 AND incarnation = $2::uuid AND NOT fenced FOR SHARE";
 
-const std::string_view kBumpFlush =
-    "UPDATE flush SET seq = $3::bigint"
-    " WHERE node_id = $1 AND incarnation = $2::uuid AND seq = $3::bigint - 1 RETURNING seq";
-
 const std::string_view kSettleFlush =
     "SELECT seq FROM flush WHERE node_id = $1 AND incarnation = $2::uuid FOR UPDATE";
 
@@ -49,55 +45,6 @@ INSERT INTO executor_incarnation (executor_id, incarnation, registration, regist
 VALUES ($1, $2::uuid, $3::bigint, tidemark_now())
 ON CONFLICT (executor_id, incarnation) DO UPDATE SET registration = EXCLUDED.registration)sql";
 
-// What is said only now comes from the input, what was decided at the start from the row. A deleted
-// job's run leaves no watermark: a job of the same name made later inherits nothing.
-const std::string_view kCloseRuns = R"sql(
-WITH input AS (
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::integer[],
-                       $6::integer[], $7::text[], $8::bigint[], $9::text[], $10::integer[],
-                       $11::bigint[], $12::real[], $13::text[], $14::text[], $15::text[],
-                       $16::bigint[], $17::text[], $18::timestamptz[], $19::timestamptz[],
-                       $20::text[], $21::text[], $22::text[], $23::text[])
-    AS i (run_id, status, status_reason, attempt, failed_attempts, lost_attempts, executor_id,
-          registration, executor_host, epoch_timeline, epoch, progress_percent, checkpoint,
-          message, result, result_rows, result_digest, started_at, ended_at, watermark,
-          mark_reason, mark_note, mark_actor)
-), gone AS (
-  DELETE FROM active_run a USING input i WHERE a.run_id = i.run_id RETURNING a.*
-), kept AS (
-  INSERT INTO run_history (recorded_at, run_id, job_id, kind, occurrence, namespace, job_name, app,
-                           handler, job_version, biz_date, nominal_time, fire_time, trigger_type,
-                           tag, request_id, requested_by, reason, rerun_of, params, status,
-                           status_reason, attempt, failed_attempts, lost_attempts, executor_id,
-                           registration, executor_host, epoch_timeline, epoch, progress_percent,
-                           checkpoint, message, result, result_rows, result_digest, created_at,
-                           started_at, ended_at, backfill_id)
-  SELECT (SELECT tidemark_now()), g.run_id, g.job_id, g.kind, g.occurrence, g.namespace, g.job_name,
-         g.app, g.handler, g.job_version, g.biz_date, g.nominal_time, g.fire_time, g.trigger_type,
-         g.tag, g.request_id, g.requested_by, g.reason, g.rerun_of, g.params, i.status,
-         i.status_reason, i.attempt, i.failed_attempts, i.lost_attempts, i.executor_id,
-         i.registration, i.executor_host, i.epoch_timeline, i.epoch, i.progress_percent,
-         i.checkpoint, i.message, i.result, i.result_rows, i.result_digest, g.created_at,
-         COALESCE(i.started_at, g.started_at), i.ended_at, g.backfill_id
-  FROM gone g JOIN input i ON i.run_id = g.run_id
-), mark AS (
-  INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
-                                  result_rows, result_digest, reason, note, actor, updated_at)
-  SELECT g.job_name, g.biz_date, i.watermark, i.ended_at, g.job_id, g.run_id, i.result_rows,
-         i.result_digest, i.mark_reason, i.mark_note, i.mark_actor, (SELECT tidemark_now())
-  FROM gone g
-  JOIN input i ON i.run_id = g.run_id AND i.watermark <> ''
-  JOIN job j ON j.job_id = g.job_id AND j.deleted_at IS NULL
-  WHERE g.biz_date IS NOT NULL
-  ON CONFLICT (job_name, biz_date) DO UPDATE
-    SET status = EXCLUDED.status, finished_at = EXCLUDED.finished_at, job_id = EXCLUDED.job_id,
-        run_id = EXCLUDED.run_id, result_rows = EXCLUDED.result_rows,
-        result_digest = EXCLUDED.result_digest, reason = EXCLUDED.reason, note = EXCLUDED.note,
-        actor = EXCLUDED.actor, updated_at = EXCLUDED.updated_at
-    WHERE w.status <> 'DONE' OR EXCLUDED.status = 'DONE'
-)
-SELECT run_id FROM gone)sql";
-
 const std::string_view kSkipRuns = R"sql(
 INSERT INTO run_history (recorded_at, run_id, job_id, kind, occurrence, namespace, job_name, app,
                          handler, job_version, biz_date, nominal_time, fire_time, trigger_type,
@@ -118,93 +65,6 @@ FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::te
   AS i (run_id, job_id, kind, occurrence, namespace, job_name, app, handler, job_version,
         biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
         rerun_of, params, status_reason, message, created_at, ended_at))sql";
-
-const std::string_view kOpenRuns = R"sql(
-WITH input AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[], $5::smallint[], $6::text[],
-                       $7::text[], $8::text[], $9::text[], $10::integer[], $11::date[],
-                       $12::timestamp[], $13::timestamptz[], $14::text[], $15::text[], $16::text[],
-                       $17::text[], $18::text[], $19::uuid[], $20::text[], $21::text[], $22::text[],
-                       $23::integer[], $24::integer[], $25::integer[], $26::text[], $27::bigint[],
-                       $28::text[], $29::text[], $30::integer[], $31::bigint[], $32::timestamptz[],
-                       $33::boolean[], $34::text[], $35::text[], $36::real[], $37::text[],
-                       $38::text[], $39::timestamptz[], $40::timestamptz[], $41::timestamptz[],
-                       $42::timestamptz[], $43::date[], $44::uuid[])
-    AS i (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
-          biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
-          rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
-          executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
-          cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-          started_at, attempt_started_at, count_on, backfill_id)
-), made AS (
-  INSERT INTO active_run (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler,
-                          job_version, biz_date, nominal_time, fire_time, trigger_type, tag,
-                          request_id, requested_by, reason, rerun_of, wanted_executor, params,
-                          status, attempt, failed_attempts, lost_attempts, executor_id,
-                          registration, executor_host, on_lost, epoch_timeline, epoch, retry_at,
-                          held, cancel_by, cancel_reason, progress_percent, checkpoint, message,
-                          created_at, sent_at, started_at, attempt_started_at, backfill_id)
-  SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
-         biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
-         rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
-         executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
-         cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-         started_at, attempt_started_at, backfill_id
-  FROM input
-  ORDER BY job_id, kind, occurrence
-  ON CONFLICT DO NOTHING
-  RETURNING run_id, job_id, job_name, biz_date
-), mark AS (
-  INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened_on, reopened,
-                                  updated_at)
-  SELECT m.job_name, m.biz_date, 'RUNNING', m.job_id, m.run_id, i.count_on,
-         CASE WHEN i.count_on IS NULL THEN 0 ELSE 1 END, (SELECT tidemark_now())
-  FROM made m
-  JOIN input i ON i.run_id = m.run_id
-  JOIN job j ON j.job_id = m.job_id AND j.deleted_at IS NULL
-  WHERE m.biz_date IS NOT NULL
-  ON CONFLICT (job_name, biz_date) DO UPDATE
-    SET status = 'RUNNING', finished_at = NULL, job_id = EXCLUDED.job_id, run_id = EXCLUDED.run_id,
-        reason = '', note = '', actor = '',
-        reopened_on = COALESCE(EXCLUDED.reopened_on, w.reopened_on),
-        reopened = CASE WHEN EXCLUDED.reopened_on IS NULL THEN w.reopened
-                        WHEN EXCLUDED.reopened_on = w.reopened_on THEN w.reopened + 1
-                        ELSE 1 END,
-        updated_at = EXCLUDED.updated_at
-    WHERE w.status <> 'DONE'
-)
-SELECT run_id FROM made)sql";
-
-// Attempts never go back: a late copy of an older state changes nothing.
-const std::string_view kUpdateRuns = R"sql(
-UPDATE active_run a
-SET status = i.status, attempt = i.attempt, failed_attempts = i.failed_attempts,
-    lost_attempts = i.lost_attempts, executor_id = i.executor_id, registration = i.registration,
-    executor_host = i.executor_host, on_lost = i.on_lost, epoch_timeline = i.epoch_timeline,
-    epoch = i.epoch, retry_at = i.retry_at, held = i.held, cancel_by = i.cancel_by,
-    cancel_reason = i.cancel_reason, progress_percent = i.progress_percent,
-    checkpoint = i.checkpoint, message = i.message, sent_at = i.sent_at, started_at = i.started_at,
-    attempt_started_at = i.attempt_started_at
-FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::text[],
-            $7::bigint[], $8::text[], $9::text[], $10::integer[], $11::bigint[], $12::timestamptz[],
-            $13::boolean[], $14::text[], $15::text[], $16::real[], $17::text[], $18::text[],
-            $19::timestamptz[], $20::timestamptz[], $21::timestamptz[])
-  AS i (run_id, status, attempt, failed_attempts, lost_attempts, executor_id, registration,
-        executor_host, on_lost, epoch_timeline, epoch, retry_at, held, cancel_by, cancel_reason,
-        progress_percent, checkpoint, message, sent_at, started_at, attempt_started_at)
-WHERE a.run_id = i.run_id AND a.attempt <= i.attempt
-RETURNING a.run_id)sql";
-
-const std::string_view kAddAttempts = R"sql(
-INSERT INTO run_attempt (recorded_at, run_id, attempt, job_id, executor_id, registration,
-                         executor_host, sent_at, started_at, ended_at, outcome, message)
-SELECT (SELECT tidemark_now()), i.run_id, i.attempt, i.job_id, i.executor_id, i.registration,
-       i.executor_host, i.sent_at, i.started_at, i.ended_at, i.outcome, i.message
-FROM unnest($1::uuid[], $2::integer[], $3::bigint[], $4::text[], $5::bigint[], $6::text[],
-            $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::text[], $11::text[])
-  AS i (run_id, attempt, job_id, executor_id, registration, executor_host, sent_at, started_at,
-        ended_at, outcome, message)
-ON CONFLICT DO NOTHING)sql";
 
 const std::string_view kWriteWatermarks = R"sql(
 INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, reason, note, actor,
@@ -251,14 +111,6 @@ const std::string_view kDueUntil = R"sql(
 UPDATE job j SET due_until = i.due_until
 FROM unnest($1::bigint[], $2::date[]) AS i (job_id, due_until)
 WHERE j.job_id = i.job_id AND j.due_until IS DISTINCT FROM i.due_until)sql";
-
-const std::string_view kWriteCursors = R"sql(
-INSERT INTO job_cursor AS c (job_id, last_fire)
-SELECT i.job_id, i.last_fire
-FROM unnest($1::bigint[], $2::timestamptz[]) AS i (job_id, last_fire)
-ORDER BY i.job_id
-ON CONFLICT (job_id) DO UPDATE SET last_fire = EXCLUDED.last_fire
-  WHERE c.last_fire < EXCLUDED.last_fire)sql";
 
 const std::string_view kResetCursor =
     "UPDATE job_cursor SET last_fire = $2::timestamptz WHERE job_id = $1::bigint";

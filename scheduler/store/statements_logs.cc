@@ -12,7 +12,7 @@ CROSS JOIN LATERAL (
   SELECT a.executor_id, a.registration FROM active_run a
   WHERE a.run_id = w.run_id AND a.attempt = w.attempt
   UNION
-  SELECT t.executor_id, t.registration FROM run_attempt t
+  SELECT t.executor_id, t.registration FROM attempt t
   WHERE t.run_id = w.run_id AND t.attempt = w.attempt
 ) AS o
 CROSS JOIN LATERAL (
@@ -46,7 +46,7 @@ WITH r AS (
          CASE WHEN $2::integer = 0 THEN attempt ELSE $2::integer END AS asked
   FROM run WHERE run_id = $1::uuid
 ), over AS (
-  SELECT max(t.recorded_at) AS at FROM run_attempt t, r
+  SELECT max(t.recorded_at) AS at FROM attempt t, r
   WHERE t.run_id = $1::uuid AND t.attempt = r.asked
 )
 SELECT r.last, r.ended, r.asked,

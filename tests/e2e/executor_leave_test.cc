@@ -38,14 +38,14 @@ TEST(ExecutorLeaveTest, E06ThreeRunningAndFiveQueued) {
   world.Touch("go");
   EXPECT_EQ(world.program("a1").Wait(absl::Seconds(20)), 0);
   // All it had is committed when it has left.
-  EXPECT_EQ(world.Sql("SELECT string_agg(outcome, ' ') FROM run_attempt WHERE executor_id = 'a1'"),
+  EXPECT_EQ(world.Sql("SELECT string_agg(outcome, ' ') FROM attempt WHERE executor_id = 'a1'"),
             "SUCCEEDED SUCCEEDED SUCCEEDED");
   EXPECT_EQ(world.Sql("SELECT state FROM executor WHERE executor_id = 'a1'"), "GONE");
   ASSERT_EQ(world.Cli({"job", "trigger", "sync", "--wait"}).code, 0);
   ASSERT_TRUE(AwaitSql(world, "SELECT count(*) FROM run_history WHERE status = 'COMPLETED'", "10"));
-  EXPECT_EQ(world.Sql("SELECT string_agg(DISTINCT executor_id || outcome, ' ') FROM run_attempt"),
+  EXPECT_EQ(world.Sql("SELECT string_agg(DISTINCT executor_id || outcome, ' ') FROM attempt"),
             "a1SUCCEEDED a2SUCCEEDED");
-  EXPECT_EQ(world.Sql("SELECT count(*) FROM run_attempt"), "10") << "no dispatch went wrong";
+  EXPECT_EQ(world.Sql("SELECT count(*) FROM attempt"), "10") << "no dispatch went wrong";
 }
 
 TEST(ExecutorLeaveTest, E11AStartBeforeAnyExecutorFailsNothing) {
@@ -79,7 +79,7 @@ TEST(CoverEarlyTest, O08TheCoveredCommandIsKilledWithItsChildrenFirst) {
   EXPECT_TRUE(WaitFor([&] { return kill(child, 0) != 0; }));
   EXPECT_EQ(world.Sql("SELECT string_agg(status, ' ' ORDER BY run_id) FROM run_history"),
             "CANCELLED COMPLETED");
-  EXPECT_EQ(world.Sql("SELECT max(a.ended_at) <= min(b.sent_at) FROM run_attempt a, run_attempt b "
+  EXPECT_EQ(world.Sql("SELECT max(a.ended_at) <= min(b.sent_at) FROM attempt a, attempt b "
                       "WHERE a.outcome = 'STOPPED' AND b.outcome = 'SUCCEEDED'"),
             "t");
 }
@@ -121,8 +121,8 @@ TEST(ExecutorLeaveTest, K1ATakenLockSendsTheRunBackUntilItIsFree) {
   world.settings.agent_yaml = "    lock: {redis: '" + redis.patient_address() + "'}\n";
   world.StartAgent("a1", "true");
   world.ApplyDaily("daily", "ops", "work", 1);
-  ASSERT_TRUE(AwaitSql(world, "SELECT count(*) > 1 FROM run_attempt", "t"));
-  EXPECT_EQ(world.Sql("SELECT DISTINCT outcome || ' ' || substr(message, 1, 12) FROM run_attempt"),
+  ASSERT_TRUE(AwaitSql(world, "SELECT count(*) > 1 FROM attempt", "t"));
+  EXPECT_EQ(world.Sql("SELECT DISTINCT outcome || ' ' || substr(message, 1, 12) FROM attempt"),
             "REFUSED LOCK_REFUSED");
   EXPECT_EQ(world.Sql("SELECT status || failed_attempts || lost_attempts FROM active_run"),
             "PENDING00");

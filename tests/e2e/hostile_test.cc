@@ -168,7 +168,7 @@ TEST(HostileTest, BadClientsDelayNobodyAndMemoryIsBounded) {
   const double seconds = absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
 
   const std::string window =
-      " FROM run_history h JOIN run_attempt a USING (run_id) WHERE a.attempt = 1 AND h.fire_time "
+      " FROM run_history h JOIN attempt a USING (run_id) WHERE a.attempt = 1 AND h.fire_time "
       ">= "
       "'" +
       begin + "' AND h.fire_time < '" + end + "'";

@@ -60,7 +60,7 @@ TEST_F(D05TooLongText, AnErrorOfTenMebibytesIsCutWithAMarkAndTheRunEnds) {
   const World::Answer answer = Trigger("long-error");
   EXPECT_EQ(answer.code, 1) << answer.output.substr(0, 1000);
   EXPECT_EQ(world_.Sql("SELECT status FROM run_history"), "FAILED");
-  ExpectCut(world_.Sql("SELECT message FROM run_attempt"), 4096);
+  ExpectCut(world_.Sql("SELECT message FROM attempt"), 4096);
 }
 
 TEST_F(D05TooLongText, ParametersOf64KibibytesArriveByteExact) {

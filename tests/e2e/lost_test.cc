@@ -15,7 +15,7 @@ const char kShortLimits[] =
 std::string AttemptsOf(World& world) {
   return world.Sql(
       "SELECT string_agg(attempt || ' ' || outcome, ',' ORDER BY attempt) FROM "
-      "run_attempt");
+      "attempt");
 }
 
 std::string StateOf(World& world) {

@@ -147,7 +147,7 @@ TEST(MainJobTest, KillOfTheExecutorDuringARunFreesItForTheNextProcess) {
   ASSERT_TRUE(world.AllDone("daily", dates));
   EXPECT_EQ(Count(world.Journal(), "enter " + dates[0]), 2);
   EXPECT_EQ(Count(world.Journal(), "exit " + dates[0]), 1);
-  EXPECT_EQ(world.Sql("SELECT outcome FROM run_attempt ORDER BY run_id, attempt LIMIT 1"), "LOST");
+  EXPECT_EQ(world.Sql("SELECT outcome FROM attempt ORDER BY run_id, attempt LIMIT 1"), "LOST");
 }
 
 TEST(MainJobTest, CancelKillsTheCommandWithItsChildren) {

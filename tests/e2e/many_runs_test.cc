@@ -47,7 +47,7 @@ TEST(ManyRunsTest, TenThousandRunsOfAHandlerThatReturnsAtOnce) {
                       missed),
             "10000 COMPLETEDCOMPLETED 1");
   EXPECT_EQ(world.Sql("SELECT count(*) FROM skipped_range"), "0");
-  EXPECT_EQ(world.Sql("SELECT count(*) FROM run_attempt WHERE outcome <> 'SUCCEEDED'"), "0");
+  EXPECT_EQ(world.Sql("SELECT count(*) FROM attempt WHERE outcome <> 'SUCCEEDED'"), "0");
 }
 
 TEST(ManyRunsTest, SixtyTriggersAtOnceRunInOrderAndTheOneThatIsCancelledDoesNot) {

@@ -163,7 +163,7 @@ TEST(OrderTest, AHeldRunIsReleasedByForceAlone) {
                "released");
   ASSERT_TRUE(world.AllDone("daily", dates));
   EXPECT_EQ(
-      world.Sql("SELECT string_agg(executor_id || outcome, ' ' ORDER BY attempt) FROM run_attempt"),
+      world.Sql("SELECT string_agg(executor_id || outcome, ' ' ORDER BY attempt) FROM attempt"),
       "a1LOST a2SUCCEEDED");
   EXPECT_EQ(
       world.Sql("SELECT count(*) FROM audit WHERE action = 'release' AND detail LIKE '%burnt%'"),

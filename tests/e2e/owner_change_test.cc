@@ -149,7 +149,7 @@ TEST_F(OwnerChangeTest, E07TheClockOfAnExecutorDecidesNothing) {
   AwaitRuns(20);  // longer than a lease
   EXPECT_EQ(world_.Sql("SELECT string_agg(state || registration, ' ') FROM executor"), "UP1 UP1");
   EXPECT_EQ(ReadFile(world_.Path("scheduler.log")).find("executor silent"), std::string::npos);
-  EXPECT_EQ(world_.Sql("SELECT count(DISTINCT executor_id) FROM run_attempt"), "2");
+  EXPECT_EQ(world_.Sql("SELECT count(DISTINCT executor_id) FROM attempt"), "2");
   EXPECT_EQ(world_.Sql("SELECT string_agg(DISTINCT status, ' ') FROM run_history"), "COMPLETED");
 }
 

@@ -14,7 +14,7 @@ const char kShortLimits[] = "    timeouts: {lost_after: 8s, cancel_grace: 1s}\n"
 std::string AttemptsOf(World& world) {
   return world.Sql(
       "SELECT string_agg(attempt || ' ' || executor_id || ' ' || outcome, ',' ORDER BY attempt) "
-      "FROM run_attempt");
+      "FROM attempt");
 }
 
 double PercentOf(World& world, int attempt) {

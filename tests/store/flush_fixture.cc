@@ -57,7 +57,6 @@ absl::Status FlushTest::TryCommit(Flush flush, FlushResult* result,
   flush.seq = seq_ + 1;
   const absl::Status status =
       connection_->Transact([&](SqlTransaction& transaction) -> absl::Status {
-        TM_RETURN_IF_ERROR(HoldFence(transaction, owner_).status());
         return WriteFlush(transaction, owner_, flush, left_out, random_, SystemClock(), result);
       });
   if (status.ok()) ++seq_;

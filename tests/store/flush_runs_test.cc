@@ -288,7 +288,7 @@ TEST_F(FlushRunsTest, AttemptsAreKeptOneByOne) {
   }
   Commit(std::move(flush));
   EXPECT_THAT(database_.Rows("SELECT attempt, executor_id, registration, sent_at, outcome, message"
-                             " FROM run_attempt ORDER BY attempt"),
+                             " FROM attempt ORDER BY attempt"),
               ElementsAre("1|recon-1|5|-|FAILED_RETRYABLE|no bills",
                           "2|recon-1|5|-|FAILED_RETRYABLE|no bills"));
 }

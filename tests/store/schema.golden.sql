@@ -271,6 +271,98 @@ CREATE TABLE tidemark.approval (
     CONSTRAINT approval_state_check CHECK (((state)::text = ANY ((ARRAY['WAITING'::character varying, 'APPROVED'::character varying, 'REFUSED'::character varying])::text[])))
 );
 
+CREATE TABLE tidemark.run_attempt (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    job_id bigint NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    sent_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    outcome character varying(32) NOT NULL,
+    message text NOT NULL
+)
+PARTITION BY RANGE (recorded_at);
+
+CREATE TABLE tidemark.run_history (
+    recorded_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    job_id bigint NOT NULL,
+    kind character(1) NOT NULL,
+    occurrence character varying(64) NOT NULL,
+    namespace character varying(64) NOT NULL,
+    job_name character varying(64) NOT NULL,
+    app character varying(64) NOT NULL,
+    handler character varying(64) NOT NULL,
+    job_version integer NOT NULL,
+    biz_date date,
+    nominal_time timestamp without time zone,
+    fire_time timestamp with time zone NOT NULL,
+    trigger_type character varying(16) NOT NULL,
+    tag character varying(32) NOT NULL,
+    request_id character varying(64) NOT NULL,
+    requested_by text NOT NULL,
+    reason text NOT NULL,
+    rerun_of uuid,
+    params text NOT NULL,
+    status character varying(16) NOT NULL,
+    status_reason character varying(32) NOT NULL,
+    attempt integer NOT NULL,
+    failed_attempts integer NOT NULL,
+    lost_attempts integer NOT NULL,
+    executor_id character varying(64) NOT NULL,
+    registration bigint NOT NULL,
+    executor_host text NOT NULL,
+    epoch_timeline integer NOT NULL,
+    epoch bigint NOT NULL,
+    progress_percent real NOT NULL,
+    checkpoint text NOT NULL,
+    message text NOT NULL,
+    result text NOT NULL,
+    result_rows bigint,
+    result_digest text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    backfill_id uuid,
+    sent_at timestamp with time zone,
+    CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
+)
+PARTITION BY RANGE (recorded_at);
+
+CREATE VIEW tidemark.attempt AS
+ SELECT run_attempt.recorded_at,
+    run_attempt.run_id,
+    run_attempt.attempt,
+    run_attempt.job_id,
+    run_attempt.executor_id,
+    run_attempt.registration,
+    run_attempt.executor_host,
+    run_attempt.sent_at,
+    run_attempt.started_at,
+    run_attempt.ended_at,
+    run_attempt.outcome,
+    run_attempt.message
+   FROM tidemark.run_attempt
+UNION ALL
+ SELECT run_history.recorded_at,
+    run_history.run_id,
+    run_history.attempt,
+    run_history.job_id,
+    run_history.executor_id,
+    run_history.registration,
+    run_history.executor_host,
+    run_history.sent_at,
+    run_history.started_at,
+    run_history.ended_at,
+    'SUCCEEDED'::character varying AS outcome,
+    run_history.message
+   FROM tidemark.run_history
+  WHERE (run_history.sent_at IS NOT NULL);
+
 CREATE TABLE tidemark.audit (
     audit_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -521,51 +613,6 @@ CREATE TABLE tidemark.node_fence (
     created_at timestamp with time zone NOT NULL
 );
 
-CREATE TABLE tidemark.run_history (
-    recorded_at timestamp with time zone NOT NULL,
-    run_id uuid NOT NULL,
-    job_id bigint NOT NULL,
-    kind character(1) NOT NULL,
-    occurrence character varying(64) NOT NULL,
-    namespace character varying(64) NOT NULL,
-    job_name character varying(64) NOT NULL,
-    app character varying(64) NOT NULL,
-    handler character varying(64) NOT NULL,
-    job_version integer NOT NULL,
-    biz_date date,
-    nominal_time timestamp without time zone,
-    fire_time timestamp with time zone NOT NULL,
-    trigger_type character varying(16) NOT NULL,
-    tag character varying(32) NOT NULL,
-    request_id character varying(64) NOT NULL,
-    requested_by text NOT NULL,
-    reason text NOT NULL,
-    rerun_of uuid,
-    params text NOT NULL,
-    status character varying(16) NOT NULL,
-    status_reason character varying(32) NOT NULL,
-    attempt integer NOT NULL,
-    failed_attempts integer NOT NULL,
-    lost_attempts integer NOT NULL,
-    executor_id character varying(64) NOT NULL,
-    registration bigint NOT NULL,
-    executor_host text NOT NULL,
-    epoch_timeline integer NOT NULL,
-    epoch bigint NOT NULL,
-    progress_percent real NOT NULL,
-    checkpoint text NOT NULL,
-    message text NOT NULL,
-    result text NOT NULL,
-    result_rows bigint,
-    result_digest text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone NOT NULL,
-    backfill_id uuid,
-    CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
-)
-PARTITION BY RANGE (recorded_at);
-
 CREATE VIEW tidemark.run AS
  SELECT active_run.run_id,
     active_run.job_id,
@@ -655,22 +702,6 @@ UNION ALL
     run_history.backfill_id
    FROM tidemark.run_history;
 
-CREATE TABLE tidemark.run_attempt (
-    recorded_at timestamp with time zone NOT NULL,
-    run_id uuid NOT NULL,
-    attempt integer NOT NULL,
-    job_id bigint NOT NULL,
-    executor_id character varying(64) NOT NULL,
-    registration bigint NOT NULL,
-    executor_host text NOT NULL,
-    sent_at timestamp with time zone,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone NOT NULL,
-    outcome character varying(32) NOT NULL,
-    message text NOT NULL
-)
-PARTITION BY RANGE (recorded_at);
-
 CREATE TABLE tidemark.run_attempt_default (
     recorded_at timestamp with time zone NOT NULL,
     run_id uuid NOT NULL,
@@ -727,6 +758,7 @@ CREATE TABLE tidemark.run_history_default (
     started_at timestamp with time zone,
     ended_at timestamp with time zone NOT NULL,
     backfill_id uuid,
+    sent_at timestamp with time zone,
     CONSTRAINT run_history_status_check CHECK (((status)::text = ANY ((ARRAY['COMPLETED'::character varying, 'FAILED'::character varying, 'CANCELLED'::character varying, 'SKIPPED'::character varying])::text[])))
 );
 
@@ -953,8 +985,6 @@ ALTER TABLE ONLY tidemark.watch_state
 
 CREATE UNIQUE INDEX active_run_id ON tidemark.active_run USING btree (run_id);
 
-CREATE INDEX active_run_shard ON tidemark.active_run USING btree (shard);
-
 CREATE INDEX alert_delivery_dead ON tidemark.alert_delivery USING btree (alert_id) WHERE ((state)::text = 'dead'::text);
 
 CREATE INDEX alert_delivery_message ON tidemark.alert_delivery USING btree (message_id);
@@ -1069,17 +1099,11 @@ ALTER TABLE ONLY tidemark.calendar_version
 ALTER TABLE ONLY tidemark.drill
     ADD CONSTRAINT drill_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
-ALTER TABLE ONLY tidemark.due_date
-    ADD CONSTRAINT due_date_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
-
 ALTER TABLE ONLY tidemark.executor_incarnation
     ADD CONSTRAINT executor_incarnation_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES tidemark.executor(executor_id);
 
 ALTER TABLE ONLY tidemark.job_after
     ADD CONSTRAINT job_after_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
-
-ALTER TABLE ONLY tidemark.job_cursor
-    ADD CONSTRAINT job_cursor_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);
 
 ALTER TABLE ONLY tidemark.job_pause
     ADD CONSTRAINT job_pause_job_id_fkey FOREIGN KEY (job_id) REFERENCES tidemark.job(job_id);

@@ -8,6 +8,7 @@
 #include "scheduler/store/conninfo.h"
 #include "tests/store/flush_fixture.h"
 #include "tests/support/process.h"
+#include "tests/support/socket_proxy.h"
 
 namespace tidemark {
 namespace {
@@ -68,7 +69,7 @@ TEST_F(DatabaseTest, AStatementThatTakesTooLongIsCancelled) {
   EXPECT_TRUE(connection->RunOne("SELECT 1").ok());
 }
 
-TEST_F(DatabaseTest, SettingsAreOfTheTransactionAlone) {
+TEST_F(DatabaseTest, EveryTransactionHasTheSettings) {
   const auto rows = connection_->RunOne(
       "SELECT current_setting('search_path'), current_setting('TimeZone'),"
       " current_setting('statement_timeout'), current_setting('plan_cache_mode')");
@@ -76,6 +77,35 @@ TEST_F(DatabaseTest, SettingsAreOfTheTransactionAlone) {
   EXPECT_EQ(rows->Text(0, 1), "UTC");
   EXPECT_EQ(rows->Text(0, 2), "10s");
   EXPECT_EQ(rows->Text(0, 3), "force_custom_plan");
+}
+
+// What a session that is handed to someone else would keep of ours.
+std::string AfterTheTransaction(Connection& connection) {
+  std::string left;
+  const absl::Status status = connection.Transact([&](SqlTransaction& tx) -> absl::Status {
+    TM_RETURN_IF_ERROR(tx.RunScript("COMMIT"));
+    TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                        tx.Run("SELECT current_setting('search_path'), current_setting('jit')"));
+    left = rows.Text(0, 0) + " " + rows.Text(0, 1);
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return left;
+}
+
+TEST_F(DatabaseTest, SettingsAreMadeOnceOnASessionOfOurOwn) {
+  EXPECT_EQ(AfterTheTransaction(*connection_), "\"tidemark\", pg_temp off");
+}
+
+TEST_F(DatabaseTest, BehindAProxyThatPoolsTransactionsSettingsEndWithEach) {
+  SocketProxy proxy(database_.url());
+  proxy.HidePids();
+  DatabaseOptions options = database_.options();
+  options.url = proxy.url();
+  const auto connection = Connection::Open(options).value();
+  EXPECT_EQ(AfterTheTransaction(*connection), "\"$user\", public on");
+  EXPECT_EQ(connection->RunOne("SELECT current_setting('search_path')")->Text(0, 0),
+            "\"tidemark\", pg_temp");
 }
 
 TEST_F(DatabaseTest, AnErrorThatTheBodyIgnoresIsNoSuccess) {

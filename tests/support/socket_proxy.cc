@@ -27,6 +27,13 @@ constexpr std::string_view kCommit(
     "COMMIT\0",
     12);
 
+// The server's word on its process number, as a server says it once: 'K', the length, the number.
+void HidePid(std::string* bytes) {
+  constexpr std::string_view kBackendKeyData("K\0\0\0\x0c", 5);
+  const size_t at = bytes->find(kBackendKeyData);
+  if (at != std::string::npos && at + 9 <= bytes->size()) (*bytes)[at + 5] ^= 0x40;
+}
+
 // Reads what is there. False at the end of the stream.
 bool Receive(int from, std::string* bytes) {
   char buffer[65536];
@@ -139,6 +146,7 @@ bool SocketProxy::FromClient(Link& link) {
 bool SocketProxy::FromServer(Link& link) {
   std::string bytes;
   if (!Receive(link.server, &bytes)) return false;
+  if (hide_pids_) HidePid(&bytes);
   if (!bytes.empty() && link.fate == CommitFate::kCutReplied) return false;
   if (link.fate == CommitFate::kHoldReply) {
     link.held += bytes;

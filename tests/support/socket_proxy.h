@@ -38,6 +38,9 @@ class SocketProxy {
   // New connections are closed at once; those that are there are broken.
   void Refuse(bool refuse);
 
+  // New connections are told another process number, as by a proxy that pools transactions.
+  void HidePids() { hide_pids_ = true; }
+
   // Asked at each COMMIT of a transaction in which `needle` was part of a statement; null: never
   // again. Called on the proxy's thread. Whoever sends COMMIT waits for all answers before it, as
   // libpq does.
@@ -69,6 +72,7 @@ class SocketProxy {
   int stop_[2] = {-1, -1};
   std::atomic<bool> hold_replies_ = false;
   std::atomic<bool> refuse_ = false;
+  std::atomic<bool> hide_pids_ = false;
   std::atomic<bool> holding_reply_ = false;
   std::atomic<bool> release_reply_ = false;
   Mutex mutex_;
