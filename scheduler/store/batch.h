@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,16 +61,18 @@ class Batch {
 // key; elements of one key keep their order over the batches.
 template <typename T, typename KeyOf>
 std::vector<std::vector<const T*>> UniqueBatches(const std::vector<T>& list, KeyOf key_of) {
-  std::map<decltype(key_of(list.front())), size_t> seen;
+  using Key = decltype(key_of(list.front()));
+  std::vector<std::pair<Key, const T*>> sorted;
+  sorted.reserve(list.size());
+  for (const T& element : list) sorted.emplace_back(key_of(element), &element);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::vector<const T*>> batches;
-  for (const T& element : list) {
-    const size_t at = seen[key_of(element)]++;
-    if (at == batches.size()) batches.emplace_back();
-    batches[at].push_back(&element);
-  }
-  for (auto& batch : batches) {
-    std::sort(batch.begin(), batch.end(),
-              [&](const T* a, const T* b) { return key_of(*a) < key_of(*b); });
+  size_t same = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    same = i > 0 && !(sorted[i - 1].first < sorted[i].first) ? same + 1 : 0;
+    if (same == batches.size()) batches.emplace_back();
+    batches[same].push_back(sorted[i].second);
   }
   return batches;
 }

@@ -1,4 +1,6 @@
 // The runs of a flush.
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/status.h"
@@ -46,7 +48,9 @@ void AddClose(const RunClose& close, Batch& batch) {
 }
 
 absl::Status CloseRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  const auto key = [](const RunClose& c) { return std::pair(c.run.occurrence.job_id, c.run_id); };
+  const auto key = [](const RunClose& c) {
+    return std::pair(c.run.occurrence.job_id, std::string_view(c.run_id));
+  };
   for (const auto& closes : UniqueBatches(flush.closes, key)) {
     Batch batch(23);
     for (const RunClose* close : closes) AddClose(*close, batch);
@@ -101,15 +105,18 @@ void AddChanging(const ActiveRun& run, Batch& batch) {
 }
 
 absl::Status OpenRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
-  const auto key = [](const RunOpen& o) { return o.run.occurrence; };
+  const auto key = [](const RunOpen& o) {
+    const OccurrenceKey& occurrence = o.run.occurrence;
+    return std::tuple(occurrence.job_id, occurrence.kind, std::string_view(occurrence.key));
+  };
   for (const auto& opens : UniqueBatches(flush.opens, key)) {
-    Batch batch(44);
+    Batch batch(45);
     for (const RunOpen* open : opens) {
       AddFixed(open->run, batch);
       AddChanging(open->run, batch);
       batch.Put(open->run.created_at).Put(open->run.sent_at).Put(open->run.started_at);
       batch.Put(open->run.attempt_started_at).Add(NullIfEmpty(open->count_reopening_on));
-      batch.Add(NullIfEmpty(open->run.backfill_id));
+      batch.Add(NullIfEmpty(open->run.backfill_id)).Put(open->run.armed);
     }
     TM_RETURN_IF_ERROR(
         RunReturning(transaction, sql::kOpenRuns, std::move(batch), &result->opened));
@@ -117,9 +124,22 @@ absl::Status OpenRuns(SqlTransaction& transaction, const Flush& flush, FlushResu
   return absl::OkStatus();
 }
 
+// `list` has members job_id and run_id.
+template <typename T>
+absl::Status RunForIds(SqlTransaction& transaction, std::string_view statement,
+                       const std::vector<T>& list) {
+  const auto key = [](const T& e) { return std::pair(e.job_id, std::string_view(e.run_id)); };
+  for (const auto& elements : UniqueBatches(list, key)) {
+    Batch batch(1);
+    for (const T* element : elements) batch.Add(Exact(element->run_id));
+    TM_RETURN_IF_ERROR(transaction.Run(statement, std::move(batch).Take()).status());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status UpdateRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
   const auto key = [](const RunUpdate& u) {
-    return std::pair(u.run.occurrence.job_id, u.run.run_id);
+    return std::pair(u.run.occurrence.job_id, std::string_view(u.run.run_id));
   };
   for (const auto& updates : UniqueBatches(flush.updates, key)) {
     Batch batch(21);
@@ -151,8 +171,10 @@ absl::Status AddAttempts(SqlTransaction& transaction, const Flush& flush) {
 
 absl::Status WriteRuns(SqlTransaction& transaction, const Flush& flush, FlushResult* result) {
   TM_RETURN_IF_ERROR(CloseRuns(transaction, flush, result));
+  TM_RETURN_IF_ERROR(RunForIds(transaction, sql::kDisarmRuns, flush.disarms));
   TM_RETURN_IF_ERROR(SkipRuns(transaction, flush));
   TM_RETURN_IF_ERROR(OpenRuns(transaction, flush, result));
+  TM_RETURN_IF_ERROR(RunForIds(transaction, sql::kLaunchRuns, flush.launches));
   TM_RETURN_IF_ERROR(UpdateRuns(transaction, flush, result));
   return AddAttempts(transaction, flush);
 }

@@ -140,6 +140,7 @@ ActiveRun ReadRun(const SqlRows& rows, int i) {
   run.started_at = rows.OptTime(i, c++);
   run.attempt_started_at = rows.OptTime(i, c++);
   run.backfill_id = text();
+  run.armed = rows.Bool(i, c++);
   return run;
 }
 

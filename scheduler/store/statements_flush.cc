@@ -129,13 +129,13 @@ WITH input AS (
                        $28::text[], $29::text[], $30::integer[], $31::bigint[], $32::timestamptz[],
                        $33::boolean[], $34::text[], $35::text[], $36::real[], $37::text[],
                        $38::text[], $39::timestamptz[], $40::timestamptz[], $41::timestamptz[],
-                       $42::timestamptz[], $43::date[], $44::uuid[])
+                       $42::timestamptz[], $43::date[], $44::uuid[], $45::boolean[])
     AS i (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
           biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
           rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
           executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
           cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-          started_at, attempt_started_at, count_on, backfill_id)
+          started_at, attempt_started_at, count_on, backfill_id, armed)
 ), made AS (
   INSERT INTO active_run (job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler,
                           job_version, biz_date, nominal_time, fire_time, trigger_type, tag,
@@ -143,17 +143,17 @@ WITH input AS (
                           status, attempt, failed_attempts, lost_attempts, executor_id,
                           registration, executor_host, on_lost, epoch_timeline, epoch, retry_at,
                           held, cancel_by, cancel_reason, progress_percent, checkpoint, message,
-                          created_at, sent_at, started_at, attempt_started_at, backfill_id)
+                          created_at, sent_at, started_at, attempt_started_at, backfill_id, armed)
   SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
          biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
          rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
          executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
          cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-         started_at, attempt_started_at, backfill_id
+         started_at, attempt_started_at, backfill_id, armed
   FROM input
   ORDER BY job_id, kind, occurrence
   ON CONFLICT DO NOTHING
-  RETURNING run_id, job_id, job_name, biz_date
+  RETURNING run_id, job_id, job_name, biz_date, armed
 ), mark AS (
   INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened_on, reopened,
                                   updated_at)
@@ -162,7 +162,7 @@ WITH input AS (
   FROM made m
   JOIN input i ON i.run_id = m.run_id
   JOIN job j ON j.job_id = m.job_id AND j.deleted_at IS NULL
-  WHERE m.biz_date IS NOT NULL
+  WHERE m.biz_date IS NOT NULL AND NOT m.armed
   ON CONFLICT (job_name, biz_date) DO UPDATE
     SET status = 'RUNNING', finished_at = NULL, job_id = EXCLUDED.job_id, run_id = EXCLUDED.run_id,
         reason = '', note = '', actor = '',
@@ -175,6 +175,23 @@ WITH input AS (
 )
 SELECT run_id FROM made)sql";
 
+// Only what the engine knows to be unsent is taken back, and only by the owner of the fence.
+const std::string_view kDisarmRuns =
+    "DELETE FROM active_run a USING unnest($1::uuid[]) AS i (run_id)"
+    " WHERE a.run_id = i.run_id AND a.armed";
+
+const std::string_view kLaunchRuns = R"sql(
+INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened, updated_at)
+SELECT a.job_name, a.biz_date, 'RUNNING', a.job_id, a.run_id, 0, (SELECT tidemark_now())
+FROM unnest($1::uuid[]) AS i (run_id)
+JOIN active_run a ON a.run_id = i.run_id AND a.biz_date IS NOT NULL
+JOIN job j ON j.job_id = a.job_id AND j.deleted_at IS NULL
+ORDER BY a.job_name, a.biz_date
+ON CONFLICT (job_name, biz_date) DO UPDATE
+  SET status = 'RUNNING', finished_at = NULL, job_id = EXCLUDED.job_id, run_id = EXCLUDED.run_id,
+      reason = '', note = '', actor = '', updated_at = EXCLUDED.updated_at
+  WHERE w.status <> 'DONE')sql";
+
 // Attempts never go back: a late copy of an older state changes nothing.
 const std::string_view kUpdateRuns = R"sql(
 UPDATE active_run a
@@ -184,7 +201,7 @@ SET status = i.status, attempt = i.attempt, failed_attempts = i.failed_attempts,
     epoch = i.epoch, retry_at = i.retry_at, held = i.held, cancel_by = i.cancel_by,
     cancel_reason = i.cancel_reason, progress_percent = i.progress_percent,
     checkpoint = i.checkpoint, message = i.message, sent_at = i.sent_at, started_at = i.started_at,
-    attempt_started_at = i.attempt_started_at
+    attempt_started_at = i.attempt_started_at, armed = false
 FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::text[],
             $7::bigint[], $8::text[], $9::text[], $10::integer[], $11::bigint[], $12::timestamptz[],
             $13::boolean[], $14::text[], $15::text[], $16::real[], $17::text[], $18::text[],

@@ -172,7 +172,7 @@ SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handle
        rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
        executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
        cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-       started_at, attempt_started_at, backfill_id
+       started_at, attempt_started_at, backfill_id, armed
 FROM active_run
 WHERE shard = ANY ($1::smallint[])
 ORDER BY job_id, kind, occurrence)sql";
