@@ -48,6 +48,10 @@ void AppendHex(unsigned char byte, std::string& out) {
 }  // namespace
 
 std::string CleanText(std::string_view bytes, size_t limit) {
+  if (bytes.size() <= limit &&
+      std::all_of(bytes.begin(), bytes.end(), [](char c) { return c > 0; })) {
+    return std::string(bytes);  // plain ASCII, as nearly everything is
+  }
   std::string out;
   size_t cut_at = 0;  // the last boundary after which the mark still fits
   while (!bytes.empty()) {

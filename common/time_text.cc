@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 
 #include "absl/strings/numbers.h"
 #include "common/text.h"
@@ -137,7 +138,45 @@ absl::StatusOr<absl::Time> ParseInstant(std::string_view text) {
   return Bad("a time", text, "RFC 3339 with an offset, as 2026-11-28T01:00:00+08:00");
 }
 
+namespace {
+
+// `width` digits of `value` at `at`.
+void PutDigits(char* at, int64_t value, int width) {
+  for (int i = width - 1; i >= 0; --i, value /= 10) at[i] = static_cast<char>('0' + value % 10);
+}
+
+// As FormatTime writes it, for the times that rows are full of: nullopt is for any other.
+std::optional<std::string> UtcText(absl::Time time) {
+  constexpr int64_t kNanos = 1'000'000'000;
+  const int64_t nanos = absl::ToUnixNanos(time);
+  if (absl::FromUnixNanos(nanos) != time) return std::nullopt;
+  const int64_t fraction = (nanos % kNanos + kNanos) % kNanos;
+  const absl::CivilSecond civil = absl::ToCivilSecond(time, absl::UTCTimeZone());
+  if (civil.year() < 1000 || civil.year() > 9999) return std::nullopt;
+  char text[] = "0000-00-00T00:00:00.000000000";
+  PutDigits(text, civil.year(), 4);
+  PutDigits(text + 5, civil.month(), 2);
+  PutDigits(text + 8, civil.day(), 2);
+  PutDigits(text + 11, civil.hour(), 2);
+  PutDigits(text + 14, civil.minute(), 2);
+  PutDigits(text + 17, civil.second(), 2);
+  size_t length = 19;
+  if (fraction != 0) {
+    PutDigits(text + 20, fraction, 9);
+    length = 29;
+    while (text[length - 1] == '0') --length;
+  }
+  std::string out(text, length);
+  out += 'Z';
+  return out;
+}
+
+}  // namespace
+
 std::string FormatInstant(absl::Time time, absl::TimeZone zone) {
+  if (zone == absl::UTCTimeZone()) {
+    if (std::optional<std::string> text = UtcText(time)) return *std::move(text);
+  }
   std::string text = absl::FormatTime("%Y-%m-%dT%H:%M:%E*S%Ez", time, zone);
   if (text.size() > 6 && text.compare(text.size() - 6, 6, "+00:00") == 0 &&
       zone == absl::UTCTimeZone()) {

@@ -22,12 +22,12 @@ LogLevel LevelOf(LogLine::Level level) {
 }
 
 size_t RowsOf(const Flush& flush) {
-  return flush.registers.size() + flush.closes.size() + flush.skips.size() + flush.opens.size() +
-         flush.updates.size() + flush.attempts.size() + flush.watermarks.size() +
-         flush.notes.size() + flush.cursors.size() + flush.skipped.size() + flush.jobs.size() +
-         flush.executors.size() + flush.alerts.size() + flush.resolves.size() +
-         flush.audits.size() + flush.cascades.size() + flush.backfills.size() +
-         flush.drills.size() + flush.commands.size();
+  return flush.registers.size() + flush.closes.size() + flush.disarms.size() + flush.skips.size() +
+         flush.opens.size() + flush.launches.size() + flush.updates.size() + flush.attempts.size() +
+         flush.watermarks.size() + flush.notes.size() + flush.cursors.size() +
+         flush.skipped.size() + flush.jobs.size() + flush.executors.size() + flush.alerts.size() +
+         flush.resolves.size() + flush.audits.size() + flush.cascades.size() +
+         flush.backfills.size() + flush.drills.size() + flush.commands.size();
 }
 
 }  // namespace

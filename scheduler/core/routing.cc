@@ -32,14 +32,14 @@ int Least(const std::vector<Candidate>& candidates, Key key) {
 int LeastBusy(const std::vector<Candidate>& candidates) {
   return Least(candidates, [](const Candidate& c) {
     return std::make_tuple(static_cast<double>(c.running) / std::max(c.capacity, 1), c.last_used,
-                           std::string_view(c.executor_id));
+                           c.executor_id);
   });
 }
 
 // The next one after the last in the order of ids, round the end.
 int RoundRobin(const std::vector<Candidate>& candidates, const std::string& last) {
   return Least(candidates, [&](const Candidate& c) {
-    return std::make_tuple(c.executor_id <= last, std::string_view(c.executor_id));
+    return std::make_tuple(c.executor_id <= last, c.executor_id);
   });
 }
 
@@ -66,7 +66,7 @@ int Sticky(const std::vector<Candidate>& candidates, const std::string& last) {
 int Route(const std::vector<Candidate>& candidates, RoutingStrategy strategy, int64_t job_id,
           const std::string& last_executor, uint64_t seed) {
   if (candidates.empty()) return -1;
-  const auto id = [](const Candidate& c) { return std::string_view(c.executor_id); };
+  const auto id = [](const Candidate& c) { return c.executor_id; };
   switch (strategy) {
     case RoutingStrategy::kRoundRobin:
       return RoundRobin(candidates, last_executor);

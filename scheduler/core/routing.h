@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scheduler/core/job.h"
@@ -12,7 +13,7 @@ namespace tidemark {
 
 // An executor that may take the run: live, of the app, with the handler, the labels and a slot.
 struct Candidate {
-  std::string executor_id;
+  std::string_view executor_id;
   int64_t registration = 0;
   int running = 0;
   int capacity = 1;

@@ -79,6 +79,7 @@ struct ActiveRun {
   std::string executor_id;  // chosen for `attempt`; "": none, nothing was sent
   int64_t registration = 0;
   std::string executor_host;
+  bool armed = false;              // recorded before it was due, and not rewritten since its launch
   OnLost on_lost = OnLost::kWait;  // decided when the executor was chosen
   Epoch epoch;
   std::optional<absl::Time> retry_at;

@@ -138,7 +138,7 @@ void DatesSettled(State& state, const JobState& job, const std::set<absl::CivilD
     const std::optional<absl::CivilDay> date = DateIn(key, failed.size());
     // The ledger tells of dates that were due by then; what was run beside them it does not know.
     const bool known = date.has_value() && date <= job.row.due_until &&
-                       date >= job.row.ledger_from && job.timeline.OccurrenceOf(*date);
+                       date >= job.row.ledger_from && job.timeline().OccurrenceOf(*date);
     if (known && !unsettled.contains(*date)) Resolve(state, key);
   }
   const std::string expired = JobPrefix("gap_expired", job.row.job_id);

@@ -121,7 +121,8 @@ void AppDown(State& state, const std::string& app, const std::vector<const JobSt
       "executor coming up. ";
   if (first != nullptr) {
     alert.detail += "Next due: " + first->row.name + " at " +
-                    FormatInstant(first->next->fire_time, first->timeline.current().zone()) + ". ";
+                    FormatInstant(first->next->fire_time, first->timeline().current().zone()) +
+                    ". ";
   }
   alert.detail += "Start one; look: tidemark executor list";
   Raise(state, std::move(alert));

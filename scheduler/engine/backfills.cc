@@ -92,7 +92,7 @@ std::string Backfills::WhyNot(const JobState& job, const Backfill& backfill) con
            "get " +
            id + "; or end it: tidemark backfill cancel " + id;
   }
-  return BackfillProblem(backfill, job.spec.catch_up);
+  return BackfillProblem(backfill, job.spec().catch_up);
 }
 
 void Backfills::Create(const Command& command, JobState& job) {
@@ -109,7 +109,7 @@ void Backfills::Create(const Command& command, JobState& job) {
   }
   const absl::CivilDay first = s_.gap_part->Launch(job);
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(first, s_.now.lo)) {
+  for (const Occurrence& due : job.timeline().Due(first, s_.now.lo)) {
     if (due.biz_date <= row->to) dates.push_back(due.biz_date);
   }
   if (row->to < row->from || dates.empty() || dates.back() < row->from) {
@@ -153,9 +153,9 @@ void Backfills::Decide(const Command& command, Backfill backfill, JobState* job,
             ". See tidemark watermark list " + job->row.name +
             "; --reprocess all runs DONE dates again");
   }
-  const absl::CivilDay today = absl::ToCivilDay(s_.now.lo, job->timeline.current().zone());
+  const absl::CivilDay today = absl::ToCivilDay(s_.now.lo, job->timeline().current().zone());
   const absl::CivilDay held_before = today - s_.gap_part->LongestGap(*job) - 1;
-  if (job->spec.catch_up.order == CatchUpOrder::kStrict) {
+  if (job->spec().catch_up.order == CatchUpOrder::kStrict) {
     if (const auto first = InTheWay(plan, standings, held_before)) {
       return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
                            Standing(*first) +
@@ -317,7 +317,7 @@ void Backfills::OnClosing(const ActiveRun& run, RunStatus status, const std::str
   if (open == nullptr) return;
   const bool done = status == RunStatus::kCompleted;
   if (!done && open->row.state == BackfillState::kRunning &&
-      job->spec.catch_up.order == CatchUpOrder::kStrict) {
+      job->spec().catch_up.order == CatchUpOrder::kStrict) {
     open->row.state = BackfillState::kPaused;
     open->row.state_reason = FormatDate(*run.biz_date) + " did not succeed (" + why + ", run " +
                              run.run_id + "): resume tries it again";

@@ -29,7 +29,7 @@ absl::CivilDay CascadeFirst(const ActiveRun& run) {
 std::vector<absl::CivilDay> ComputedFrom(const JobState& job, absl::CivilDay date,
                                          const LedgerResult& ledger) {
   std::vector<absl::CivilDay> later;
-  if (job.spec.catch_up.order != CatchUpOrder::kStrict) return later;
+  if (job.spec().catch_up.order != CatchUpOrder::kStrict) return later;
   for (const LedgerEntry& entry : ledger.entries) {
     if (entry.date > date && entry.status == "DONE") later.push_back(entry.date);
   }
@@ -51,7 +51,7 @@ std::vector<absl::CivilDay> DoneDates(const JobState& job, absl::CivilDay to,
 void OpenCascade(State& state, JobState& job, const Command& command, const std::string& tag,
                  const std::vector<absl::CivilDay>& dates) {
   for (const absl::CivilDay date : dates) {
-    const std::optional<Occurrence> due = job.timeline.OccurrenceOf(date);
+    const std::optional<Occurrence> due = job.timeline().OccurrenceOf(date);
     const OccurrenceKey key = DateKey(job.row.job_id, date);
     if (!due.has_value() || LiveRunOf(state, job, key) != nullptr) continue;
     RunRequest request;

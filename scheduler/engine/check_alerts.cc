@@ -101,7 +101,7 @@ std::string WhatNext(const State& state, const JobState& job, const LedgerLine& 
 AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& date,
                       const LedgerLine& line, const std::string& run_id, const MissedGap& gap) {
   const std::string day = FormatDate(date.due.biz_date);
-  const absl::TimeZone zone = ZoneOf(job.timeline, date.due);
+  const absl::TimeZone zone = ZoneOf(job.timeline(), date.due);
   AlertRaise alert = AboutJob(state, "date_missed", "critical", job, day);
   alert.biz_date = date.due.biz_date;
   alert.run_id = run_id;

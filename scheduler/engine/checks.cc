@@ -34,7 +34,7 @@ bool IsSettledFor(const LedgerEntry& entry) {
 
 // Order strict: the first date that is not settled.
 std::optional<absl::CivilDay> TurnOf(const JobState& job, const Ledger& ledger) {
-  if (job.spec.catch_up.order != CatchUpOrder::kStrict) return std::nullopt;
+  if (job.spec().catch_up.order != CatchUpOrder::kStrict) return std::nullopt;
   for (const LedgerLine& line : ledger.lines) {
     if (!IsSettledFor(line.state)) return line.occurrence.biz_date;
   }
@@ -49,11 +49,11 @@ void Checks::Plan(JobState& job) {
   if (!job.error.empty()) return;
   for (const absl::CivilDay date : alerts::MissedDates(s_, id)) {
     // After an edit it may not be due any more.
-    if (!job.timeline.OccurrenceOf(date).has_value()) alerts::MissedNoMore(s_, id, date);
+    if (!job.timeline().OccurrenceOf(date).has_value()) alerts::MissedNoMore(s_, id, date);
   }
   if (job.checking) return;  // planned again when that is answered
   std::optional<absl::Time> at =
-      NextExpected(job.timeline, job.spec.expected_by, CheckedUntil(job));
+      NextExpected(job.timeline(), job.spec().expected_by, CheckedUntil(job));
   if (job.row.pause != nullptr && !alerts::ToldPaused(s_, id)) {
     const absl::Time remind = job.row.pause->since + alerts::kPauseReminder;
     at = std::min(at.value_or(remind), remind);
@@ -92,7 +92,7 @@ void Checks::CheckAll(JobState& job) {
 
 void Checks::Ask(JobState& job, absl::Time after, absl::Time until) {
   const std::vector<ExpectedDate> expected =
-      ExpectedBetween(job.timeline, job.spec.expected_by, after, until);
+      ExpectedBetween(job.timeline(), job.spec().expected_by, after, until);
   if (expected.empty()) return Plan(job);
   const absl::CivilDay first = s_.gap_part->FirstDate(job);
   std::vector<absl::CivilDay> dates;
@@ -124,7 +124,7 @@ void Checks::Answered(JobState& job, const std::vector<absl::CivilDay>& asked, a
     return s_.checks.Add(*job.check_at, job.row.job_id);
   }
   const std::vector<ExpectedDate> dates =
-      ExpectedBetween(job.timeline, job.spec.expected_by, after, until);
+      ExpectedBetween(job.timeline(), job.spec().expected_by, after, until);
   // An edit that came meanwhile may have made others due, or due at other times.
   const absl::CivilDay first = s_.gap_part->FirstDate(job);
   const bool all = std::all_of(dates.begin(), dates.end(), [&](const ExpectedDate& date) {
@@ -161,10 +161,10 @@ std::map<absl::CivilDay, std::string> Checks::LiveRuns(const JobState& job) cons
 Ledger Checks::LedgerOf(const JobState& job, const LedgerResult& result) {
   LedgerInput input;
   input.paused = !job.opens();
-  input.strict = job.spec.catch_up.order == CatchUpOrder::kStrict;
+  input.strict = job.spec().catch_up.order == CatchUpOrder::kStrict;
   for (const auto& [date, run_id] : LiveRuns(job)) input.live.insert(date);
   for (const LedgerEntry& entry : result.entries) {
-    const std::optional<Occurrence> due = job.timeline.OccurrenceOf(entry.date);
+    const std::optional<Occurrence> due = job.timeline().OccurrenceOf(entry.date);
     if (!due.has_value()) continue;
     input.due.push_back(*due);
     if (!entry.status.empty()) input.rows[entry.date] = entry.status;

@@ -38,11 +38,11 @@ const LiveRun* LiveRunOf(const State& state, const JobState& job, const Occurren
 
 std::string WhyNotDue(const State& state, const JobState& job, absl::CivilDay first,
                       absl::CivilDay date) {
-  const std::optional<Occurrence> due = job.timeline.OccurrenceOf(date);
+  const std::optional<Occurrence> due = job.timeline().OccurrenceOf(date);
   if (!due.has_value()) return "is not a due date of the job";
   if (date < first) return "lies before the job's first date " + FormatDate(first);
   if (due->fire_time > state.now.lo) {
-    return "is not due before " + FormatInstant(due->fire_time, job.timeline.current().zone());
+    return "is not due before " + FormatInstant(due->fire_time, job.timeline().current().zone());
   }
   return "";
 }

@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
 #include "scheduler/engine/checks.h"
@@ -55,7 +56,7 @@ void Commands::JobChanged(const Command& command) {
     JobState& job = s_.job_part->Take(*command.job);
     job.row.due_until.reset();  // other dates may be due now: all are noted anew
     s_.check_part->RunDue();    // what is expected by now is judged as it was found
-    if (!job.timeline.dated() && job.error.empty()) s_.job_part->LaunchFires(job);
+    if (!job.timeline().dated() && job.error.empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
     s_.gap_part->EvaluateDependents(job.row.name);
@@ -71,7 +72,7 @@ void Commands::Trigger(const Command& command, JobState& job) {
                   "job " + job.row.name + " is in error: " + job.error +
                       ". Mend it: tidemark job apply -f FILE");
   }
-  if (!job.timeline.dated()) return TriggerOnce(command, job);
+  if (!job.timeline().dated()) return TriggerOnce(command, job);
   const std::string text = Arg(command, "biz_date");
   if (!text.empty()) {
     const absl::StatusOr<absl::CivilDay> date = ParseDate(text);
@@ -79,7 +80,7 @@ void Commands::Trigger(const Command& command, JobState& job) {
     return TriggerDate(command, job, *date, /*force=*/false);
   }
   const absl::CivilDay first = s_.gap_part->Launch(job);
-  const std::optional<Occurrence> latest = job.timeline.LatestDue(first, s_.now.lo);
+  const std::optional<Occurrence> latest = job.timeline().LatestDue(first, s_.now.lo);
   if (!latest.has_value()) {
     return Refuse(
         command, absl::StatusCode::kFailedPrecondition,
@@ -95,7 +96,7 @@ void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay
                   "biz_date " + FormatDate(date) + " " + why + ": see tidemark watermark list " +
                       job.row.name);
   }
-  const Occurrence due = *job.timeline.OccurrenceOf(date);
+  const Occurrence due = *job.timeline().OccurrenceOf(date);
   const OccurrenceKey key = DateKey(job.row.job_id, date);
   if (const LiveRun* live = LiveRunOf(s_, job, key)) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
@@ -105,7 +106,7 @@ void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay
   }
   // What lies before says whether it is its turn, what lies after, what was computed from it.
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& each : job.timeline.Due(first, force ? s_.now.lo : due.fire_time)) {
+  for (const Occurrence& each : job.timeline().Due(first, force ? s_.now.lo : due.fire_time)) {
     if (force || each.biz_date <= date) dates.push_back(each.biz_date);
   }
   s_.gap_part->AskWhenQuiet(job, std::move(dates),
@@ -144,7 +145,7 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
                       upstream->job);
   }
   const bool again = status == "WAIVED" || status == "EXPIRED";
-  if (!again && !oldest.empty() && job.spec.catch_up.order == CatchUpOrder::kStrict) {
+  if (!again && !oldest.empty() && job.spec().catch_up.order == CatchUpOrder::kStrict) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   job.row.name + " " + date + " is behind the gap: " + oldest +
                       " must come first (order strict). Run that: tidemark job trigger " +
@@ -181,7 +182,7 @@ void Commands::RerunAfterUpstream(const Command& command, JobState& job) {
                   "job " + job.row.name + " has no such dates to run again");
   }
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& each : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
+  for (const Occurrence& each : job.timeline().Due(s_.gap_part->Launch(job), s_.now.lo)) {
     if (each.biz_date >= *from) dates.push_back(each.biz_date);
   }
   if (dates.empty()) return Done(command, {{"message", "nothing to run again"}});
@@ -214,7 +215,7 @@ void Commands::TriggerOnce(const Command& command, JobState& job) {
   const std::string request_id = Arg(command, "request_id");
   Occurrence now;
   now.fire_time = s_.now.lo;
-  now.nominal = absl::ToCivilSecond(s_.now.lo, job.timeline.current().zone());
+  now.nominal = absl::ToCivilSecond(s_.now.lo, job.timeline().current().zone());
   OpenManual(command, job, now,
              ManualKey(job.row.job_id, request_id.empty() ? command.command_id : request_id));
 }
@@ -239,8 +240,8 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
   request.params = Arg(command, "params");
   // For dates the gap is the queue; for all else the blocking policy decides.
   const std::string run_id =
-      job.timeline.dated() ? s_.run_part->Open(job, request) : s_.run_part->Launch(job, request);
-  const std::string date = job.timeline.dated() ? FormatDate(due.biz_date) : "";
+      job.timeline().dated() ? s_.run_part->Open(job, request) : s_.run_part->Launch(job, request);
+  const std::string date = job.timeline().dated() ? FormatDate(due.biz_date) : "";
   more["run_id"] = run_id;
   more["biz_date"] = date;
   Done(command, std::move(more));
@@ -249,7 +250,7 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
 void Commands::Rerun(const Command& command, JobState& job) {
   if (!Arg(command, "from").empty()) return RerunAfterUpstream(command, job);
   const std::string text = Arg(command, "biz_date");
-  if (!job.error.empty() || (!text.empty() && !job.timeline.dated())) {
+  if (!job.error.empty() || (!text.empty() && !job.timeline().dated())) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   "job " + job.row.name + " cannot run it as it is defined now");
   }
@@ -266,7 +267,7 @@ void Commands::Rerun(const Command& command, JobState& job) {
     const absl::StatusOr<absl::Time> fire = ParseInstant(occurrence);
     if (fire.ok()) due.fire_time = *fire;
   }
-  due.nominal = absl::ToCivilSecond(due.fire_time, job.timeline.current().zone());
+  due.nominal = absl::ToCivilSecond(due.fire_time, job.timeline().current().zone());
   OpenManual(command, job, due,
              {job.row.job_id, kind.empty() ? 'M' : kind[0],
               occurrence.empty() ? command.command_id : occurrence});
@@ -313,6 +314,7 @@ void Commands::Pause(const Command& command, JobState& job) {
     return Done(command, {{"message", job.row.name + " is paused already"}});
   }
   job.row.paused = true;
+  s_.arm_part->Disarm(job);
   job.row.pause = std::make_shared<const JobRow::Pause>(
       JobRow::Pause{s_.now.lo, Arg(command, "reason"), command.actor});
   JobUpdate update;
@@ -342,10 +344,10 @@ void Commands::Resume(const Command& command, JobState& job) {
   update.paused = false;
   s_.flush.jobs.push_back(std::move(update));
   s_.check_part->Plan(job);
-  if (job.error.empty() && !job.timeline.dated()) {
+  if (job.error.empty() && !job.timeline().dated()) {
     job.row.cursor = std::max(job.row.cursor.value_or(s_.now.lo), s_.now.lo);
     s_.flush.cursors.push_back({job.row.job_id, *job.row.cursor});
-    s_.job_part->Arm(job, s_.now.lo);
+    s_.job_part->AwaitFire(job, s_.now.lo);
     Done(command, {{"message", job.row.name + " goes on from now"}});
   } else {
     Done(command, {{"message", job.row.name + " goes on; missed dates are caught up"}});
@@ -355,7 +357,7 @@ void Commands::Resume(const Command& command, JobState& job) {
 }
 
 void Commands::ResetCursor(const Command& command, JobState& job) {
-  if (job.timeline.dated() || !job.error.empty()) {
+  if (job.timeline().dated() || !job.error.empty()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
                   "job " + job.row.name + " has no cursor, or is in error");
   }
@@ -370,7 +372,8 @@ void Commands::ResetCursor(const Command& command, JobState& job) {
   s_.flush.audits.push_back({command.actor, "cursor_reset", job.row.name, FormatInstant(s_.now.lo),
                              "from " + before + ": " + Arg(command, "reason")});
   s_.job_part->WatchCursor(job);
-  s_.job_part->Arm(job, s_.now.lo);
+  s_.arm_part->Disarm(job);
+  s_.job_part->AwaitFire(job, s_.now.lo);
   Done(command, {{"message", job.row.name + " fires from now on; its cursor was at " + before}});
 }
 

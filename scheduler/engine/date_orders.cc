@@ -89,10 +89,10 @@ std::string DateOrders::ReadRange(const Command& command, JobState& job, Range& 
     range.dates = {*from};
     return "";
   }
-  for (const Occurrence& due : job.timeline.Due(std::max(first, *from), s_.now.lo)) {
+  for (const Occurrence& due : job.timeline().Due(std::max(first, *from), s_.now.lo)) {
     if (due.biz_date <= *to) range.dates.push_back(due.biz_date);
   }
-  const std::optional<Occurrence> next = job.timeline.Next(s_.now.lo);
+  const std::optional<Occurrence> next = job.timeline().Next(s_.now.lo);
   if (next.has_value() && next->biz_date >= *from && next->biz_date <= *to) {
     return "date " + FormatDate(next->biz_date) + " " + WhyNotDue(s_, job, first, next->biz_date) +
            ", end the range before it";
@@ -208,7 +208,7 @@ void DateOrders::Change(JobState& job, const LedgerEntry& entry, const std::stri
 void DateOrders::WaiveMissed(const Command& command, JobState& job,
                              std::function<void(JobState&)> then) {
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
+  for (const Occurrence& due : job.timeline().Due(s_.gap_part->Launch(job), s_.now.lo)) {
     dates.push_back(due.biz_date);
   }
   s_.gap_part->AskWhenQuiet(

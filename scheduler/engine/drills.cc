@@ -27,7 +27,7 @@ void Drills::Carry(const Command& command, JobState& job) {
   size_t days = 0;
   std::from_chars(text.data(), text.data() + text.size(), days);
   std::vector<absl::CivilDay> dates;
-  for (const Occurrence& due : job.timeline.Due(s_.gap_part->Launch(job), s_.now.lo)) {
+  for (const Occurrence& due : job.timeline().Due(s_.gap_part->Launch(job), s_.now.lo)) {
     dates.push_back(due.biz_date);
   }
   s_.gap_part->AskWhenQuiet(job, std::move(dates),
@@ -38,10 +38,10 @@ void Drills::Carry(const Command& command, JobState& job) {
 
 std::string Drills::WhyNot(const JobState& job, const std::vector<const LedgerEntry*>& dates,
                            bool allow_no_fingerprint) const {
-  const absl::CivilDay today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
+  const absl::CivilDay today = absl::ToCivilDay(s_.now.lo, job.timeline().current().zone());
   int days = s_.gap_part->LongestGap(job);
-  if (job.spec.catch_up.source_retention_days > 0) {
-    days = std::min(days, job.spec.catch_up.source_retention_days);
+  if (job.spec().catch_up.source_retention_days > 0) {
+    days = std::min(days, job.spec().catch_up.source_retention_days);
   }
   for (const LedgerEntry* entry : dates) {
     const std::string date = FormatDate(entry->date);

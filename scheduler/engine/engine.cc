@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/commands.h"
@@ -42,6 +43,7 @@ class Engine::Parts {
         jobs(state),
         gaps(state),
         runs(state),
+        arming(state),
         sessions(state),
         backfills(state),
         checks(state),
@@ -49,6 +51,7 @@ class Engine::Parts {
     state.job_part = &jobs;
     state.gap_part = &gaps;
     state.run_part = &runs;
+    state.arm_part = &arming;
     state.session_part = &sessions;
     state.command_part = &commands;
     state.backfill_part = &backfills;
@@ -59,6 +62,7 @@ class Engine::Parts {
   Jobs jobs;
   Gaps gaps;
   Runs runs;
+  Arming arming;
   Sessions sessions;
   Backfills backfills;
   Checks checks;
@@ -117,6 +121,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
          {"shards", std::to_string(s.shards.size())}});
   // What was expected while nobody ran is judged as it was found, before catch-up changes it.
   parts_->checks.RunDue();
+  parts_->arming.ArmDue();
   parts_->jobs.FireDue();
   for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
 }
@@ -136,6 +141,7 @@ void Engine::TermEnded(Moment now, const std::string& why) {
 void Engine::ClockLeapt(Moment now, absl::Duration step) {
   SetNow(now);
   parts_->state.holding = true;
+  parts_->arming.DisarmAll();  // other instants than were thought
   if (parts_->state.active) alerts::ClockLeap(parts_->state, step);
 }
 
@@ -146,7 +152,10 @@ void Engine::ClockTrusted(Moment now) {
   if (!s.active) return;
   alerts::ClockTrusted(s);
   // What came due while nothing fired, or between the old time and the new.
-  for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
+  for (auto& [id, job] : s.jobs) {
+    parts_->gaps.Evaluate(job, TriggerPoint::kStart);
+    parts_->jobs.WatchCursor(job);
+  }
 }
 
 void Engine::Received(Moment now, StreamId stream, const ExecutorMessage& message,
@@ -205,11 +214,14 @@ void Engine::Tick(Moment now) {
   State& s = parts_->state;
   if (!s.active) return;
   parts_->jobs.FireDue();
+  parts_->arming.ArmDue();
+  parts_->jobs.FireDue();  // what was so near that it came due at once
   parts_->checks.RunDue();
   parts_->runs.TimersDue();
   if (now.mono >= s.next_sweep) {
     s.next_sweep = now.mono + kSweepEvery;
     parts_->sessions.Sweep();
+    parts_->gaps.ScanShare();
   }
   if (now.mono >= s.next_progress) {
     s.next_progress = now.mono + kProgressEvery;
@@ -251,10 +263,14 @@ absl::Duration Engine::NextWake(Moment now) const {
   if (!s.active) return absl::InfiniteDuration();
   absl::Duration next = std::min({s.next_scan, s.next_sweep});
   if (const auto timer = s.run_timers.NextTime()) next = std::min(next, *timer);
-  for (const auto& time : {s.fires.NextTime(), s.checks.NextTime()}) {
-    if (!time.has_value() || s.holding) continue;
+  const auto consider = [&](std::optional<absl::Time> time) {
+    if (!time.has_value() || s.holding) return;
     next = std::min(next, now.mono + std::max(*time - now.lo, absl::ZeroDuration()));
-  }
+  };
+  consider(s.checks.NextTime());
+  if (s.FlushFull()) return next;
+  consider(s.fires.NextTime());
+  consider(s.ahead.NextTime());
   return next;
 }
 

@@ -8,6 +8,7 @@
 #include "common/status.h"
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/jobs.h"
@@ -52,13 +53,13 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
   note.anew = whole || !job.row.due_until.has_value();
   std::vector<absl::CivilDay> dates;
   const absl::CivilDay from = note.anew ? first : std::max(first, *job.row.due_until + 1);
-  for (const Occurrence& due : job.timeline.Due(from, s_.now.lo)) {
+  for (const Occurrence& due : job.timeline().Due(from, s_.now.lo)) {
     note.dates.emplace_back(due.biz_date, due.fire_time);
     dates.push_back(due.biz_date);
   }
   if (!dates.empty()) {
     // An edit that fills a gap keeps a date at its old time: later dates may be due before it.
-    const auto ahead = job.timeline.OldestAhead(dates.back(), s_.now.lo);
+    const auto ahead = job.timeline().OldestAhead(dates.back(), s_.now.lo);
     job.row.due_until = note.until = ahead.has_value() ? *ahead - 1 : dates.back();
     job.noting.insert(dates.begin(), dates.end());
     s_.flush.notes.push_back(std::move(note));
@@ -73,14 +74,14 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
 
 absl::CivilDay Gaps::Launch(JobState& job) {
   if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
-  const FirstLaunch launch = PlanFirstLaunch(job.timeline, job.spec.start_date, job.spec.catch_up,
-                                             job.row.created_at, s_.now.lo);
+  const FirstLaunch launch = PlanFirstLaunch(job.timeline(), job.spec().start_date,
+                                             job.spec().catch_up, job.row.created_at, s_.now.lo);
   job.row.ledger_from = launch.first;
   JobUpdate update;
   update.job_id = job.row.job_id;
   update.ledger_from = launch.first;
   s_.flush.jobs.push_back(std::move(update));
-  std::vector<Occurrence> before = job.timeline.Due(launch.first, s_.now.lo);
+  std::vector<Occurrence> before = job.timeline().Due(launch.first, s_.now.lo);
   std::erase_if(before, [&](const Occurrence& due) { return due.biz_date >= launch.from; });
   if (!before.empty()) Expire(job, before, /*first_launch=*/true);
   return launch.first;
@@ -88,8 +89,8 @@ absl::CivilDay Gaps::Launch(JobState& job) {
 
 absl::CivilDay Gaps::FirstDate(const JobState& job) const {
   if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
-  return PlanFirstLaunch(job.timeline, job.spec.start_date, job.spec.catch_up, job.row.created_at,
-                         s_.now.lo)
+  return PlanFirstLaunch(job.timeline(), job.spec().start_date, job.spec().catch_up,
+                         job.row.created_at, s_.now.lo)
       .first;
 }
 
@@ -110,6 +111,7 @@ void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool firs
 
 void Gaps::WriteUnderWay(JobState& job, bool verdict) {
   ++job.writes;
+  s_.arm_part->Disarm(job);
   s_.OnCommit([this, id = job.row.job_id, verdict](const FlushResult&) {
     JobState* job = s_.FindJob(id);
     if (job == nullptr) return;
@@ -138,8 +140,8 @@ std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResu
     JobState* upstream = s_.FindJobNamed(entry.job);
     // One that nobody here knows, or that cannot be read, tells nothing: the date waits.
     if (upstream == nullptr || !upstream->error.empty()) return UpstreamDate{entry.job, entry.date};
-    if (upstream->dated() &&
-        HoldsBack(upstream->timeline, Launch(*upstream), entry.date, entry.status, entry.reason)) {
+    if (upstream->dated() && HoldsBack(upstream->timeline(), Launch(*upstream), entry.date,
+                                       entry.status, entry.reason)) {
       return UpstreamDate{entry.job, entry.date};
     }
   }
@@ -152,7 +154,7 @@ void Gaps::GoOn(int64_t job_id) {
     if (job == nullptr || job->asking || job->writes > 0) return;
     if (!job->when_quiet.empty()) {
       const auto next = std::move(job->when_quiet.front());
-      job->when_quiet.pop_front();
+      job->when_quiet.erase(job->when_quiet.begin());
       next(job);
       continue;
     }
@@ -192,7 +194,7 @@ void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
   query.job_id = job.row.job_id;
   query.dates = std::move(dates);
   query.all = all;
-  query.after = job.spec.after;
+  query.after = job.spec().after;
   query.noted = noted;
   query.check = check;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};
@@ -219,36 +221,38 @@ void Gaps::OnLedger(const LedgerResult& result) {
 }
 
 std::optional<absl::CivilDay> Gaps::HeldFrom(const JobState& job, const LedgerResult& ledger) {
-  const CatchUpPlan plan = PlanCatchUp(InputOf(job, TriggerPoint::kScan, ledger));
+  const CatchUpPlan plan = PlanCatchUp(InputOf(job, TriggerPoint::kScan, ledger, s_.now.lo));
   if (!plan.held_from.has_value()) return std::nullopt;
   return plan.held_from->biz_date;
 }
 
 int Gaps::LongestGap(const JobState& job) const {
-  return std::max(job.spec.catch_up.max_backfill_days, TwoPeriodsInDays(job.timeline, s_.now.lo));
+  return std::max(job.spec().catch_up.max_backfill_days,
+                  TwoPeriodsInDays(job.timeline(), s_.now.lo));
 }
 
-CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result) {
+CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result,
+                           absl::Time now) {
   CatchUpInput input;
   input.point = point;
-  input.policy = job.spec.catch_up;
-  input.now = s_.now.lo;
-  input.today = absl::ToCivilDay(s_.now.lo, job.timeline.current().zone());
-  const int two_periods = TwoPeriodsInDays(job.timeline, s_.now.lo);
+  input.policy = job.spec().catch_up;
+  input.now = now;
+  input.today = absl::ToCivilDay(now, job.timeline().current().zone());
+  const int two_periods = TwoPeriodsInDays(job.timeline(), now);
   input.longest_gap_days = LongestGap(job);
   // Else a first launch would open a date of two periods only to see it expire.
   if (input.policy.source_retention_days > 0) {
     input.oldest_source_days = std::max(input.policy.source_retention_days, two_periods);
   }
   input.live_runs = static_cast<int>(job.runs.size());
-  const std::string day = FormatDate(absl::ToCivilDay(s_.now.lo, absl::UTCTimeZone()));
+  const std::string day = FormatDate(absl::ToCivilDay(now, absl::UTCTimeZone()));
   std::set<absl::CivilDay> live;
   for (const std::string& run_id : job.runs) {
     const LiveRun* run = s_.FindRun(run_id);
     if (run != nullptr && run->row.biz_date.has_value()) live.insert(*run->row.biz_date);
   }
   for (const LedgerEntry& entry : result.entries) {
-    const std::optional<Occurrence> due = job.timeline.OccurrenceOf(entry.date);
+    const std::optional<Occurrence> due = job.timeline().OccurrenceOf(entry.date);
     if (!due.has_value()) continue;
     UnsettledDate date;
     date.occurrence = *due;
@@ -272,12 +276,37 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
   return input;
 }
 
+void Gaps::WouldOpen(JobState& job, const Occurrence& next, std::function<void(JobState&)> then) {
+  const bool plain = job.runs.empty() && job.backfills.empty() && job.spec().after.empty() &&
+                     job.row.ledger_from.has_value() && job.row.due_until.has_value() &&
+                     *job.row.ledger_from <= next.biz_date && !job.late;
+  if (!plain || job.asking || job.writes > 0) return;
+  if (job.timeline().DueAt(next.fire_time).size() != 1) return;
+  std::vector<absl::CivilDay> dates(job.noting.begin(), job.noting.end());
+  dates.push_back(next.biz_date);
+  Ask(
+      job, std::move(dates), /*all=*/false,
+      [this, id = job.row.job_id, next, then = std::move(then)](const LedgerResult& result) {
+        JobState* job = s_.FindJob(id);
+        if (job == nullptr || !result.status.ok() || !job->opens()) return;
+        const CatchUpPlan plan =
+            PlanCatchUp(InputOf(*job, TriggerPoint::kFire, result, next.fire_time));
+        if (plan.open.size() != 1 || !plan.expire.empty()) return;
+        const CatchUpPlan::Open& open = plan.open.front();
+        const bool it = open.occurrence == next && open.trigger == TriggerType::kSchedule &&
+                        !open.reopening && open.backfill.empty() && open.rerun_of.empty() &&
+                        !open.drill;
+        if (it) then(*job);
+      },
+      /*noted=*/true);
+}
+
 void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) {
   if (!result.status.ok()) {
     if (absl::IsAborted(result.status)) {
       job.ask_again = std::max(job.ask_again.value_or(point), point);
     } else {
-      job.late = true;  // the scan asks again
+      SetLate(job, true);  // the scan asks again
       s_.Say(LogLine::Level::kWarn, "ledger not read",
              {{"job", job.row.name}, {"error", Message(result.status)}});
     }
@@ -285,9 +314,9 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
   }
   s_.check_part->Compare(job, result);
   if (!job.opens()) return;
-  const CatchUpInput input = InputOf(job, point, result);
+  const CatchUpInput input = InputOf(job, point, result, s_.now.lo);
   if (!job.ask_again.has_value()) job.just_failed.clear();
-  job.late = !input.dates.empty();
+  SetLate(job, !input.dates.empty());
   Settle(job, input);
   const CatchUpPlan plan = PlanCatchUp(input);
   if (!plan.expire.empty()) Expire(job, plan.expire, /*first_launch=*/false);
@@ -349,28 +378,64 @@ void Gaps::Settle(JobState& job, const CatchUpInput& input) {
 }
 
 void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
-  for (auto& [id, job] : s_.jobs) {
-    if (job.row.app == app) Evaluate(job, point);
+  const auto of = s_.jobs_of.find(app);
+  if (of == s_.jobs_of.end()) return;
+  for (const int64_t id : of->second) {
+    if (JobState* job = s_.FindJob(id)) Evaluate(*job, point);
+  }
+}
+
+void Gaps::SetLate(JobState& job, bool late) {
+  if (job.late == late) return;
+  job.late = late;
+  if (late) {
+    s_.late.insert(job.row.job_id);
+  } else {
+    s_.late.erase(job.row.job_id);
   }
 }
 
 void Gaps::Scan() {
-  constexpr size_t kShares = 60;
-  const size_t share = (s_.jobs.size() + kShares - 1) / kShares;
-  size_t index = 0;
-  for (auto& [id, job] : s_.jobs) {
-    const size_t distance =
-        (index + s_.jobs.size() - s_.scan_cursor % s_.jobs.size()) % s_.jobs.size();
-    // Once an hour a job is looked at as a whole, whatever was noted of it.
-    if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
-    const bool whole = distance < share && s_.now.mono - *job.whole_at >= absl::Hours(1);
-    if (whole) job.whole_at = s_.now.mono;
-    if (job.late || distance < share) Look(job, TriggerPoint::kScan, whole);
-    if (whole) s_.check_part->CheckAll(job);
-    s_.job_part->WatchCursor(job);
-    ++index;
+  const std::set<int64_t> late = s_.late;
+  for (const int64_t id : late) {
+    JobState* job = s_.FindJob(id);
+    if (job == nullptr) {
+      s_.late.erase(id);
+      continue;
+    }
+    Look(*job, TriggerPoint::kScan, /*whole=*/false);
   }
-  s_.scan_cursor += share;
+  s_.job_part->WatchCursors();
+}
+
+void Gaps::ScanShare() {
+  constexpr size_t kShares = 60;
+  const size_t of_minute = (s_.jobs.size() + kShares - 1) / kShares;
+  const auto upto = [&](size_t second) { return of_minute * second / kShares; };
+  const size_t second = static_cast<size_t>(s_.scan_share);
+  s_.scan_share = static_cast<int>((second + 1) % kShares);
+  for (size_t left = upto(second + 1) - upto(second); left > 0 && !s_.roll.empty();) {
+    s_.roll_at %= s_.roll.size();
+    JobState* job = s_.FindJob(s_.roll[s_.roll_at]);
+    if (job == nullptr) {
+      s_.roll[s_.roll_at] = s_.roll.back();
+      s_.roll.pop_back();
+      continue;
+    }
+    ++s_.roll_at;
+    --left;
+    LookAround(*job);
+  }
+}
+
+void Gaps::LookAround(JobState& job) {
+  // Once an hour a job is looked at as a whole, whatever was noted of it.
+  if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
+  const bool whole = s_.now.mono - *job.whole_at >= absl::Hours(1);
+  if (whole) job.whole_at = s_.now.mono;
+  Look(job, TriggerPoint::kScan, whole);
+  if (whole) s_.check_part->CheckAll(job);
+  s_.job_part->WatchCursor(job);
 }
 
 }  // namespace tidemark

@@ -25,9 +25,15 @@ class Gaps {
   void Evaluate(JobState& job, TriggerPoint point);
   // All dated jobs of the app.
   void EvaluateApp(const std::string& app, TriggerPoint point);
-  // Jobs known to be late, and a rolling share of all.
+  // Once a minute: jobs known to be late.
   void Scan();
+  // Once a second: the next 3,600th of all jobs, at least one a minute.
+  void ScanShare();
   void OnLedger(const LedgerResult& result);
+
+  // Asks the ledger what the job's next date, which is not due yet, will find. Calls `then` soon
+  // if its fire is sure to open it, and it alone, as long as nothing changes.
+  void WouldOpen(JobState& job, const Occurrence& next, std::function<void(JobState&)> then);
 
   // Asks for the state of dates (settled ones, too, with `all`), once no write is under way; with
   // `noted` also for what was noted before and is not settled.
@@ -58,6 +64,8 @@ class Gaps {
 
  private:
   void Look(JobState& job, TriggerPoint point, bool whole);
+  void LookAround(JobState& job);
+  void SetLate(JobState& job, bool late);
   // Notes what came due since the last look, or all of it with `whole`; returns those dates.
   std::vector<absl::CivilDay> NoteDue(JobState& job, absl::CivilDay first, bool whole);
   // Goes on with what waited for the job's questions and writes to end.
@@ -67,7 +75,8 @@ class Gaps {
   void TellGap(JobState& job, const CatchUpInput& input, const CatchUpPlan& plan);
   // Tells what is settled by now, and what catch-up did once it has closed the gap.
   void Settle(JobState& job, const CatchUpInput& input);
-  CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result);
+  CatchUpInput InputOf(const JobState& job, TriggerPoint point, const LedgerResult& result,
+                       absl::Time now);
   void Expire(JobState& job, const std::vector<Occurrence>& dates, bool first_launch);
 
   State& s_;

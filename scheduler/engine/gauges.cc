@@ -31,13 +31,10 @@ EngineGauges GaugesOf(const State& state) {
     AddExecutor(state, *entry.current, gauges.apps[entry.current->hello.app]);
   }
   for (const auto& [name, queue] : state.waiting) {
-    int catch_up = 0;
-    int regular = 0;
-    for (const auto& [job_id, runs] : queue.catch_up) catch_up += static_cast<int>(runs.size());
-    for (const auto& [job_id, runs] : queue.regular) regular += static_cast<int>(runs.size());
-    if (catch_up + regular == 0 && !gauges.apps.contains(name)) continue;
-    gauges.apps[name].waiting = regular + catch_up;
-    gauges.apps[name].catch_up_waiting = catch_up;
+    const int waiting = queue.regular + queue.catch_ups;
+    if (waiting == 0 && !gauges.apps.contains(name)) continue;
+    gauges.apps[name].waiting = waiting;
+    gauges.apps[name].catch_up_waiting = queue.catch_ups;
   }
   for (const auto& [name, run_ids] : state.slots) {
     if (!run_ids.empty()) {

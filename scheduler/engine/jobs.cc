@@ -7,6 +7,7 @@
 #include "common/status.h"
 #include "scheduler/core/misfire.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
@@ -17,6 +18,9 @@ namespace {
 
 // A clock that was set back by less catches up with the cursor before a person could act.
 constexpr absl::Duration kCursorHorizon = absl::Hours(1);
+// A turn must not last, or what its first fires send would wait for the last ones: what is left is
+// done in the next turn, which follows at once.
+constexpr int kAtOnce = 256;
 
 // Whether it is the calendar that lets nothing be due any more: without it there would be fires.
 bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
@@ -42,33 +46,20 @@ void KeepOwn(const JobRow& known, JobRow& row) {
 
 }  // namespace
 
-absl::Status Jobs::Compile(JobState& job) {
-  std::vector<DefinitionVersion> versions;
-  for (const JobRow::Version& version : job.row.versions) {
-    absl::StatusOr<JobSpec> spec = s_.decoders.spec(version.spec);
-    if (!spec.ok()) {
-      // An old one that nobody can read any more must not stop the one that mended it.
-      if (&version == &job.row.versions.back()) return spec.status();
-      continue;
-    }
-    versions.push_back({version.valid_from, spec->schedule});
-    job.spec = *std::move(spec);
-  }
-  TM_ASSIGN_OR_RETURN(job.timeline, BuildTimeline(versions, job.row.calendars.get()));
-  return absl::OkStatus();
-}
-
 JobState& Jobs::Take(JobRow row) {
   const auto [it, fresh] = s_.jobs.try_emplace(row.job_id);
   JobState& job = it->second;
+  if (fresh) s_.roll.push_back(row.job_id);
   if (!fresh) KeepOwn(job.row, row);
+  s_.arm_part->Disarm(job);
   Unindex(job);
   job.row = std::move(row);
-  job.spec = JobSpec();
   job.error.clear();
   job.told_held.clear();
   job.check_all = true;
-  const absl::Status compiled = Compile(job);
+  const absl::Status compiled = s_.definitions.Compile(job.row, &job.definition);
+  // The texts of a million definitions are no small thing, and not needed any more.
+  for (JobRow::Version& version : job.row.versions) std::string().swap(version.spec);
   Index(job);
   if (!compiled.ok()) {
     SetError(job, Message(compiled));
@@ -82,11 +73,11 @@ JobState& Jobs::Take(JobRow row) {
     s_.flush.jobs.push_back(std::move(update));
     alerts::JobMended(s_, job);
   }
-  if (!job.timeline.dated() && !job.row.cursor.has_value()) {
+  if (!job.timeline().dated() && !job.row.cursor.has_value()) {
     job.row.cursor = job.row.versions.front().valid_from;
   }
   // What is due already is found by the gap of a dated job, and from the cursor of an interval job.
-  Arm(job, job.timeline.dated() ? s_.now.lo : *job.row.cursor);
+  AwaitFire(job, job.timeline().dated() ? s_.now.lo : *job.row.cursor);
   WatchCursor(job);
   s_.check_part->Plan(job);
   return job;
@@ -95,6 +86,7 @@ JobState& Jobs::Take(JobRow row) {
 void Jobs::SetError(JobState& job, const std::string& error) {
   job.error = error;
   job.next.reset();
+  s_.arm_part->Disarm(job);
   s_.Say(LogLine::Level::kError, "job in error", {{"job", job.row.name}, {"error", error}});
   if (job.row.error == error) return;
   job.row.error = error;
@@ -107,13 +99,18 @@ void Jobs::SetError(JobState& job, const std::string& error) {
 
 void Jobs::Index(const JobState& job) {
   s_.job_ids[job.row.name] = job.row.job_id;
-  for (const Dependency& d : job.spec.after) s_.dependents[d.job].insert(job.row.job_id);
+  s_.jobs_of[job.row.app].insert(job.row.job_id);
+  for (const Dependency& d : job.spec().after) s_.dependents[d.job].insert(job.row.job_id);
 }
 
 void Jobs::Unindex(const JobState& job) {
   const auto named = s_.job_ids.find(job.row.name);
   if (named != s_.job_ids.end() && named->second == job.row.job_id) s_.job_ids.erase(named);
-  for (const Dependency& d : job.spec.after) {
+  if (const auto of = s_.jobs_of.find(job.row.app); of != s_.jobs_of.end()) {
+    of->second.erase(job.row.job_id);
+    if (of->second.empty()) s_.jobs_of.erase(of);
+  }
+  for (const Dependency& d : job.spec().after) {
     const auto it = s_.dependents.find(d.job);
     if (it == s_.dependents.end()) continue;
     it->second.erase(job.row.job_id);
@@ -124,6 +121,7 @@ void Jobs::Unindex(const JobState& job) {
 void Jobs::Forget(int64_t job_id) {
   JobState* job = s_.FindJob(job_id);
   if (job == nullptr) return;
+  s_.arm_part->Disarm(*job);
   Unindex(*job);
   s_.check_part->Forget(*job);
   const auto waiting = std::move(job->when_quiet);
@@ -131,14 +129,14 @@ void Jobs::Forget(int64_t job_id) {
   for (const auto& order : waiting) order(nullptr);
 }
 
-void Jobs::Arm(JobState& job, absl::Time after) {
-  job.next = job.timeline.Next(after);
-  if (job.next.has_value()) s_.fires.Add(job.next->fire_time, job.row.job_id);
+void Jobs::AwaitFire(JobState& job, absl::Time after) {
+  job.next = job.timeline().Next(after);
+  if (job.next.has_value()) s_.ahead.Add(job.next->fire_time - kArmAhead, job.row.job_id);
   MarkFinished(job);
 }
 
 void Jobs::MarkFinished(JobState& job) {
-  const Schedule& schedule = job.timeline.current();
+  const Schedule& schedule = job.timeline().current();
   const bool finished =
       !job.next.has_value() && schedule.spec().kind != ScheduleSpec::Kind::kManual;
   if (finished != job.row.finished) {
@@ -161,13 +159,17 @@ void Jobs::MarkFinished(JobState& job) {
 
 void Jobs::FireDue() {
   if (s_.holding) return;
-  while (const auto due = s_.fires.TakeDue(s_.now.lo)) {
+  for (int i = 0; i < kAtOnce && !s_.FlushFull(); ++i) {
+    const auto due = s_.fires.TakeDue(s_.now.lo);
+    if (!due.has_value()) return;
     JobState* job = s_.FindJob(due->second);
     // Entries of edited or forgotten jobs are stale.
     if (job == nullptr || !job->next.has_value() || job->next->fire_time != due->first) continue;
-    Arm(*job, s_.now.lo);
-    if (job->opens()) ++s_.tally.apps[job->spec.app].due;
-    if (job->timeline.dated()) {
+    const Occurrence occurrence = *job->next;
+    AwaitFire(*job, s_.now.lo);
+    if (job->opens()) ++s_.tally.apps[job->spec().app].due;
+    if (job->timeline().dated()) {
+      s_.arm_part->Launch(*job, occurrence);
       s_.gap_part->Evaluate(*job, TriggerPoint::kFire);
     } else {
       LaunchFires(*job);
@@ -183,7 +185,7 @@ void Jobs::SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_
 }
 
 void Jobs::WatchCursor(JobState& job) {
-  if (!job.error.empty() || job.timeline.dated() || !job.row.cursor.has_value()) return;
+  if (!job.error.empty() || job.timeline().dated() || !job.row.cursor.has_value()) return;
   const bool ahead = *job.row.cursor - s_.now.lo > kCursorHorizon;
   if (!ahead) {
     alerts::CursorFine(s_, job);
@@ -191,12 +193,20 @@ void Jobs::WatchCursor(JobState& job) {
     alerts::CursorAhead(s_, job);
   }
   job.told_cursor = ahead;
+  if (ahead) s_.cursors_ahead.insert(job.row.job_id);
+}
+
+void Jobs::WatchCursors() {
+  for (const int64_t id : std::exchange(s_.cursors_ahead, {})) {
+    if (JobState* job = s_.FindJob(id)) WatchCursor(*job);
+  }
 }
 
 void Jobs::LaunchFires(JobState& job) {
   // A paused interval job goes on from where it is resumed.
   if (!job.opens()) return;
-  const FirePlan plan = PlanFires(job.timeline, *job.row.cursor, s_.now.lo, job.spec.misfire);
+  PassAdopted(job);
+  const FirePlan plan = PlanFires(job.timeline(), *job.row.cursor, s_.now.lo, job.spec().misfire);
   if (!plan.cursor.has_value()) return;
   job.row.cursor = plan.cursor;
   s_.flush.cursors.push_back({job.row.job_id, *plan.cursor});
@@ -209,8 +219,27 @@ void Jobs::LaunchFires(JobState& job) {
     request.occurrence = launch.occurrence;
     request.key = FireKey(job.row.job_id, launch.occurrence.fire_time);
     request.trigger = launch.trigger;
+    if (launch.trigger == TriggerType::kSchedule && s_.arm_part->Launch(job, launch.occurrence)) {
+      continue;
+    }
     s_.run_part->Launch(job, request);
   }
+  // A policy may have decided otherwise.
+  if (job.armed != nullptr && job.armed->run.row.fire_time <= s_.now.lo) s_.arm_part->Disarm(job);
+}
+
+void Jobs::PassAdopted(JobState& job) {
+  std::optional<absl::Time> last;
+  for (const std::string& run_id : job.runs) {
+    const LiveRun* run = s_.FindRun(run_id);
+    if (run == nullptr || run->row.occurrence.kind != 'F') continue;
+    if (run->row.fire_time <= s_.now.lo && run->row.fire_time > *job.row.cursor) {
+      last = std::max(last.value_or(run->row.fire_time), run->row.fire_time);
+    }
+  }
+  if (!last.has_value()) return;
+  job.row.cursor = last;
+  s_.flush.cursors.push_back({job.row.job_id, *last});
 }
 
 }  // namespace tidemark

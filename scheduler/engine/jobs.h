@@ -16,8 +16,8 @@ class Jobs {
   JobState& Take(JobRow row);
   void Forget(int64_t job_id);
   // Finds the next fire after `after` and waits for it.
-  void Arm(JobState& job, absl::Time after);
-  // Deals with all fires that are due.
+  void AwaitFire(JobState& job, absl::Time after);
+  // Deals with the fires that are due, or with the first of very many.
   void FireDue();
   // Interval jobs: launches what is due since the cursor.
   void LaunchFires(JobState& job);
@@ -26,12 +26,15 @@ class Jobs {
 
   // Tells of a cursor so far ahead of now that the job does not fire (T3).
   void WatchCursor(JobState& job);
+  // The same for those of which it was told.
+  void WatchCursors();
 
  private:
   // Keeps the indexes of names and of what waits for what.
   void Index(const JobState& job);
   void Unindex(const JobState& job);
-  absl::Status Compile(JobState& job);
+  // A run that an earlier term armed is the fire that came next after the cursor: it is dealt with.
+  void PassAdopted(JobState& job);
   // Records whether anything is left to fire; tells people when a calendar is why not.
   void MarkFinished(JobState& job);
   void SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_t fires,

@@ -118,11 +118,24 @@ struct LedgerResult {
 
 // ---------------------------------------------------------------- what the store commits
 
-// Inserts the run, and sets the watermark of its date to RUNNING unless that is DONE. Nothing
-// happens when the occurrence is live (not in FlushResult.opened then).
+// Deletes the row of a run that was armed, and whose trigger has surely not left.
+struct Disarm {
+  int64_t job_id = 0;
+  std::string run_id;
+};
+
+// Inserts the run, and sets the watermark of its date to RUNNING unless that is DONE; an armed
+// run's is left alone until it is launched. Nothing happens when the occurrence is live (not in
+// FlushResult.opened then).
 struct RunOpen {
   ActiveRun run;
   std::string count_reopening_on;  // YYYY-MM-DD (UTC): counts an automatic reopening; "": does not
+};
+
+// An armed run of a date was launched: its watermark is RUNNING, unless it is DONE.
+struct RunLaunch {
+  int64_t job_id = 0;
+  std::string run_id;
 };
 
 // Rewrites all that changes in a live run (from status to attempt_started_at) of (run_id).
@@ -317,13 +330,15 @@ struct Audit {
 };
 
 // One transaction. Lists are carried out in this order; a run is in at most one of them, and in
-// each list at most once.
+// each list at most once. But what is opened may be closed as well: first opened, then closed.
 struct Flush {
   uint64_t seq = 0;  // grows by 1 within a term
   std::vector<ExecutorRegister> registers;
   std::vector<RunClose> closes;
+  std::vector<Disarm> disarms;
   std::vector<RunSkip> skips;
   std::vector<RunOpen> opens;
+  std::vector<RunLaunch> launches;
   std::vector<RunUpdate> updates;
   std::vector<AttemptEnd> attempts;
   std::vector<WatermarkWrite> watermarks;
@@ -343,12 +358,12 @@ struct Flush {
   std::vector<CommandDone> commands;
 
   bool empty() const {
-    return registers.empty() && closes.empty() && skips.empty() && opens.empty() &&
-           updates.empty() && attempts.empty() && watermarks.empty() && notes.empty() &&
-           cursors.empty() && skipped.empty() && jobs.empty() && executors.empty() &&
-           verdicts.empty() && verdicts_settled.empty() && alerts.empty() && resolves.empty() &&
-           audits.empty() && cascades.empty() && backfills.empty() && drills.empty() &&
-           commands.empty();
+    return registers.empty() && closes.empty() && disarms.empty() && skips.empty() &&
+           opens.empty() && launches.empty() && updates.empty() && attempts.empty() &&
+           watermarks.empty() && notes.empty() && cursors.empty() && skipped.empty() &&
+           jobs.empty() && executors.empty() && verdicts.empty() && verdicts_settled.empty() &&
+           alerts.empty() && resolves.empty() && audits.empty() && cascades.empty() &&
+           backfills.empty() && drills.empty() && commands.empty();
   }
 };
 

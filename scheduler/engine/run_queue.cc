@@ -25,31 +25,72 @@ void ChangeCatchUp(AppQueue& queue, int64_t job_id, const Change& change) {
 
 }  // namespace
 
-void Runs::EnterWaiting(const LiveRun& run) {
+void Runs::EnterWaiting(LiveRun& run) {
+  if (run.waiting) return;
+  run.waiting = true;
   AppQueue& queue = s_.waiting[run.row.app];
-  const int64_t job_id = run.row.occurrence.job_id;
-  if (NeedsSlot(run.row.trigger)) {
-    ChangeCatchUp(queue, job_id,
-                  [&](auto& runs) { runs.emplace(run.row.fire_time, run.row.run_id); });
-  } else {
-    queue.regular[job_id].insert(run.row.run_id);
-  }
-}
-
-void Runs::LeaveWaiting(const LiveRun& run) {
-  const auto it = s_.waiting.find(run.row.app);
-  if (it == s_.waiting.end()) return;
-  AppQueue& queue = it->second;
-  const int64_t job_id = run.row.occurrence.job_id;
-  if (NeedsSlot(run.row.trigger)) {
-    ChangeCatchUp(queue, job_id,
-                  [&](auto& runs) { runs.erase({run.row.fire_time, run.row.run_id}); });
+  if (!NeedsSlot(run.row.trigger)) {
+    ++queue.regular;
     return;
   }
-  const auto job = queue.regular.find(job_id);
-  if (job == queue.regular.end()) return;
-  job->second.erase(run.row.run_id);
-  if (job->second.empty()) queue.regular.erase(job);
+  ++queue.catch_ups;
+  ChangeCatchUp(queue, run.row.occurrence.job_id,
+                [&](auto& runs) { runs.emplace(run.row.fire_time, run.row.run_id); });
+}
+
+void Runs::LeaveWaiting(LiveRun& run) {
+  if (!run.waiting) return;
+  run.waiting = false;
+  LeaveReady(run);
+  AppQueue& queue = s_.waiting[run.row.app];
+  if (!NeedsSlot(run.row.trigger)) {
+    --queue.regular;
+    return;
+  }
+  --queue.catch_ups;
+  ChangeCatchUp(queue, run.row.occurrence.job_id,
+                [&](auto& runs) { runs.erase({run.row.fire_time, run.row.run_id}); });
+}
+
+void Runs::LetBeReady(LiveRun& run, const JobState& job) {
+  if (NeedsSlot(run.row.trigger) || !run.ready_under.empty()) return;
+  run.ready_under = Sessions::NeedOf(run, job);
+  s_.waiting[run.row.app].ready[run.ready_under].insert(run.row.run_id);
+}
+
+void Runs::LeaveReady(LiveRun& run) {
+  if (run.ready_under.empty()) return;
+  AppQueue& queue = s_.waiting[run.row.app];
+  const auto under = queue.ready.find(run.ready_under);
+  run.ready_under.clear();
+  under->second.erase(run.row.run_id);
+  if (under->second.empty()) queue.ready.erase(under);
+}
+
+// Over all needs the oldest first, until none of them finds an executor.
+void Runs::AdvanceReady(AppQueue& queue) {
+  std::map<std::string, std::string> heads;  // of each need that may still be met: run_id → need
+  for (const auto& [need, runs] : queue.ready) heads.emplace(*runs.begin(), need);
+  while (!heads.empty()) {
+    const auto [run_id, need] = *heads.begin();
+    heads.erase(heads.begin());
+    LiveRun* run = s_.FindRun(run_id);
+    const JobState* job = run == nullptr ? nullptr : s_.FindJob(run->row.occurrence.job_id);
+    bool on = true;
+    if (run != nullptr && (job == nullptr || !Ready(*run, *job))) {
+      LeaveReady(*run);  // whoever makes it ready again advances it
+    } else if (run != nullptr) {
+      Advance(*run);
+      // Another one may be taken by executors that this one is to avoid for now.
+      on = run->phase != RunPhase::kWaiting ||
+           std::any_of(run->avoid.begin(), run->avoid.end(),
+                       [&](const auto& executor) { return executor.second > s_.now.mono; });
+    }
+    const auto under = queue.ready.find(need);
+    if (!on || under == queue.ready.end()) continue;
+    const auto next = under->second.upper_bound(run_id);
+    if (next != under->second.end()) heads.emplace(*next, need);
+  }
 }
 
 void Runs::TakeSlot(const LiveRun& run) {
@@ -107,16 +148,8 @@ bool Runs::WithinBudget(const LiveRun& run, const JobState& job) const {
 
 void Runs::AdvanceApp(const std::string& app) {
   const auto it = s_.waiting.find(app);
-  if (it != s_.waiting.end()) {
-    std::set<std::string> in_turn;  // over all jobs: the oldest first
-    for (const auto& [job_id, runs] : it->second.regular) {
-      const JobState* job = s_.FindJob(job_id);
-      if (job == nullptr) continue;
-      for (const std::string& run_id : InTurn(*job)) in_turn.insert(run_id);
-    }
-    for (const std::string& run_id : in_turn) {
-      if (LiveRun* run = s_.FindRun(run_id)) Advance(*run);
-    }
+  if (it != s_.waiting.end() && s_.session_part->AnyRoom(app)) {
+    AdvanceReady(it->second);
     AdvanceCatchUps(app);
   }
   if (!s_.ceiling_left) return;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/cascades.h"
 #include "scheduler/engine/commands.h"
@@ -83,7 +84,7 @@ void Runs::OnNotHeld(LiveRun& run, ExecutorSession& session) {
   if (run.phase == RunPhase::kSent) {
     // Never arrived, or its refusal is on the way: the same attempt again, to the same executor.
     JobState* job = s_.FindJob(run.row.occurrence.job_id);
-    if (job == nullptr) return;
+    if (job == nullptr || run.send_due.has_value()) return;
     run.sent_at = s_.now.mono;
     if (!run.row.cancel_by.empty()) {
       SendCancel(run, "cancelled by " + run.row.cancel_by);
@@ -140,6 +141,8 @@ void Runs::OnLockRefused(LiveRun& run, const AttemptResult& result) {
 
 void Runs::OnStarted(LiveRun& run) {
   if (run.phase != RunPhase::kSent) return;
+  run.send_due.reset();
+  run.row.armed = false;
   run.locked_since.reset();
   run.lock_refusals = 0;
   alerts::LockTaken(s_, run.row);
@@ -163,7 +166,9 @@ void Runs::OnProgress(LiveRun& run, const ProgressReport& progress) {
   if (progress.percent >= 0) run.row.progress_percent = std::min(progress.percent, 100.0);
   if (!progress.checkpoint.empty()) run.row.checkpoint = progress.checkpoint;
   if (!progress.message.empty()) run.row.message = progress.message;
+  if (run.progress_dirty) return;
   run.progress_dirty = true;
+  s_.progressed.push_back(run.row.run_id);
 }
 
 void Runs::RecordAttempt(const LiveRun& run, Outcome outcome, const std::string& message) {
@@ -224,16 +229,16 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
   if (outcome == Outcome::kLost) GiveUp(run.row);
   alerts::AttemptOver(s_, run.row);
   alerts::ExecutorFreed(s_, run.row);
-  if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
-    session->runs.erase(run.row.run_id);
+  TakeBack(run);
+  if (outcome != Outcome::kSucceeded) {  // of that the run's end tells
+    s_.Say(LogLine::Level::kInfo, "attempt ended",
+           {{"run_id", run.row.run_id},
+            {"attempt", std::to_string(run.row.attempt)},
+            {"executor", run.row.executor_id},
+            {"outcome", std::string(Name(outcome))},
+            {"message", result.message}});
   }
-  s_.Say(LogLine::Level::kInfo, "attempt ended",
-         {{"run_id", run.row.run_id},
-          {"attempt", std::to_string(run.row.attempt)},
-          {"executor", run.row.executor_id},
-          {"outcome", std::string(Name(outcome))},
-          {"message", result.message}});
-  const RetryRule retry = job != nullptr ? job->spec.retry : RetryRule();
+  const RetryRule retry = job != nullptr ? job->spec().retry : RetryRule();
   const Verdict verdict = Judge(run.row, outcome, run.timed_out, retry, s_.random.Uniform());
   if (!result.checkpoint.empty()) run.row.checkpoint = result.checkpoint;
   if (!result.message.empty()) run.row.message = result.message;
@@ -293,6 +298,7 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
           {"job", run.row.job_name},
           {"occurrence", run.row.occurrence.key},
           {"status", std::string(Name(verdict.status))},
+          {"executor", run.row.executor_id},
           {"reason", verdict.reason}});
   s_.flush.closes.push_back(std::move(close));
   s_.OnCommit(
@@ -312,6 +318,7 @@ void Runs::OnClosed(const std::string& run_id, const FlushResult& result) {
   Drop(run_id);
   if (JobState* job = s_.FindJob(job_id)) {
     AdvanceJob(*job);
+    s_.arm_part->Consider(*job);
     for (const Command& order : std::exchange(job->after_run, {})) s_.command_part->Carry(order);
     s_.gap_part->Evaluate(*job, TriggerPoint::kContinue);
   }

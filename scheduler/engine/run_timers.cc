@@ -1,5 +1,6 @@
 // The deadlines of runs: start, run, lost, reaped, long-running, waiting too long.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "common/time_text.h"
@@ -22,7 +23,7 @@ bool Sent(const LiveRun& run) {
 }  // namespace
 
 absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const {
-  const Timeouts timeouts = job != nullptr ? job->spec.timeouts : Timeouts();
+  const Timeouts timeouts = job != nullptr ? job->spec().timeouts : Timeouts();
   absl::Duration next = absl::InfiniteDuration();
   const auto consider = [&](absl::Duration at) { next = std::min(next, at); };
   if (run.phase == RunPhase::kWaiting) {
@@ -33,6 +34,9 @@ absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const
     if (!run.told_waiting) consider(std::max(run.not_before, run.waiting_since) + kTolerance);
   }
   if (Sent(run)) {
+    if (run.send_due.has_value() && !s_.holding) {
+      consider(s_.now.mono + std::max(*run.send_due - s_.now.lo, absl::ZeroDuration()));
+    }
     if (run.cancel_sent.has_value()) consider(*run.cancel_sent + kCancelResend);
     if (run.cancel_since.has_value() && !run.told_held) consider(*run.cancel_since + kTolerance);
     if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(run.sent_at + timeouts.start);
@@ -100,7 +104,8 @@ void Runs::OnTimer(LiveRun& run) {
     return;
   }
   if (!Sent(run)) return;
-  const Timeouts& timeouts = job->spec.timeouts;
+  if (run.send_due.has_value() && !s_.holding && *run.send_due <= s_.now.lo) SendAtLast(run);
+  const Timeouts& timeouts = job->spec().timeouts;
   if (run.phase == RunPhase::kSent && !run.cancel_sent && now >= run.sent_at + timeouts.start) {
     SendCancel(run, "not started within " + DurationText(timeouts.start));
   }
@@ -124,6 +129,13 @@ void Runs::OnTimer(LiveRun& run) {
   WatchContact(run, *job);
 }
 
+// Whether an earlier owner has sent it is not known: an executor that has it ignores the copy.
+void Runs::SendAtLast(LiveRun& run) {
+  run.send_due.reset();
+  ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
+  if (session != nullptr && session->connected) OnNotHeld(run, *session);
+}
+
 void Runs::WatchContact(LiveRun& run, const JobState& job) {
   // Judgement needs good eyes: after a pause of our own everybody gets the full time again.
   const absl::Duration silent = s_.now.mono - std::max(run.contact, s_.eyes_good_since);
@@ -136,14 +148,15 @@ void Runs::WatchContact(LiveRun& run, const JobState& job) {
   AttemptFacts facts;
   facts.sent = true;
   facts.on_lost = run.row.on_lost;
-  facts.lost_after_over = silent >= job.spec.timeouts.lost_after;
+  facts.lost_after_over = silent >= job.spec().timeouts.lost_after;
   if (Released(facts)) {
     AttemptResult result;
     result.message = "no sign of life for " + DurationText(s_.now.mono - run.contact);
     EndAttempt(run, facts, Outcome::kLost, result);
     return;
   }
-  if (run.row.on_lost == OnLost::kRetry || run.row.held || silent < job.spec.timeouts.reap_after) {
+  if (run.row.on_lost == OnLost::kRetry || run.row.held ||
+      silent < job.spec().timeouts.reap_after) {
     return;
   }
   run.row.held = true;
@@ -162,10 +175,11 @@ void Runs::WatchContact(LiveRun& run, const JobState& job) {
 }
 
 void Runs::WriteProgress() {
-  for (auto& [run_id, run] : s_.runs) {
-    if (!run.progress_dirty) continue;
-    run.progress_dirty = false;
-    if (run.phase == RunPhase::kRunning) s_.Update(run);
+  for (const std::string& run_id : std::exchange(s_.progressed, {})) {
+    LiveRun* run = s_.FindRun(run_id);
+    if (run == nullptr) continue;
+    run->progress_dirty = false;
+    if (run->phase == RunPhase::kRunning) s_.Update(*run);
   }
 }
 

@@ -7,24 +7,24 @@
 #include "common/time_text.h"
 #include "scheduler/core/blocking.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/arming.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/sessions.h"
 
 namespace tidemark {
-namespace {
 
-ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_id,
-                absl::Time now) {
+ActiveRun Runs::NewRow(const JobState& job, const RunRequest& request, std::string run_id,
+                       absl::Time created_at) {
   ActiveRun row;
   row.occurrence = request.key;
   row.run_id = std::move(run_id);
   row.shard = job.row.shard;
   row.ns = job.row.ns;
   row.job_name = job.row.name;
-  row.app = job.spec.app;
-  row.handler = job.spec.handler;
+  row.app = job.spec().app;
+  row.handler = job.spec().handler;
   row.job_version = job.row.version;
-  if (job.timeline.dated()) row.biz_date = request.occurrence.biz_date;
+  if (job.timeline().dated()) row.biz_date = request.occurrence.biz_date;
   row.nominal = request.occurrence.nominal;
   row.fire_time = request.occurrence.fire_time;
   row.trigger = request.trigger;
@@ -36,15 +36,13 @@ ActiveRun RowOf(const JobState& job, const RunRequest& request, std::string run_
   row.wanted_executor = request.wanted_executor;
   row.params = request.params;
   row.backfill_id = request.backfill_id;
-  row.created_at = now;
+  row.created_at = created_at;
   return row;
 }
 
-}  // namespace
-
 std::string Runs::Launch(JobState& job, const RunRequest& request) {
   const BlockingDecision decision =
-      DecideBlocking(job.spec.blocking, static_cast<int>(job.runs.size()));
+      DecideBlocking(job.spec().blocking, static_cast<int>(job.runs.size()));
   if (decision.kind == BlockingDecision::Kind::kSkip) return Skip(job, request, decision.reason);
   std::set<std::string> earlier;
   if (decision.kind == BlockingDecision::Kind::kCover) earlier = job.runs;
@@ -57,7 +55,7 @@ std::string Runs::Launch(JobState& job, const RunRequest& request) {
 
 std::string Runs::Skip(JobState& job, const RunRequest& request, const std::string& reason) {
   RunSkip skip;
-  skip.run = RowOf(job, request, s_.NewId(), s_.now.lo);
+  skip.run = NewRow(job, request, s_.NewId(), s_.now.lo);
   skip.status_reason = reason;
   skip.ended_at = s_.now.lo;
   const std::string run_id = skip.run.run_id;
@@ -78,9 +76,10 @@ void Runs::CancelForLater(LiveRun& run) {
 }
 
 std::string Runs::Open(JobState& job, const RunRequest& request) {
+  s_.arm_part->Disarm(job);  // a run made now goes before one that is not due yet
   const std::string run_id = s_.NewId();
   LiveRun& run = s_.runs[run_id];
-  run.row = RowOf(job, request, run_id, s_.now.lo);
+  run.row = NewRow(job, request, run_id, s_.now.lo);
   run.phase = RunPhase::kOpening;
   run.waiting_since = s_.now.mono;
   run.not_before = s_.now.mono;
@@ -106,22 +105,28 @@ void Runs::OnOpened(const std::string& run_id, const FlushResult& result) {
   if (!result.opened.contains(run_id)) {
     s_.Say(LogLine::Level::kError, "occurrence is live already",
            {{"job", run->row.job_name}, {"occurrence", run->row.occurrence.key}});
+    const int64_t job_id = run->row.occurrence.job_id;
     Drop(run_id);
+    if (JobState* job = s_.FindJob(job_id)) AdvanceJob(*job);
     return;
   }
+  GoOn(*run);
+}
+
+void Runs::GoOn(LiveRun& run) {
   s_.Say(LogLine::Level::kInfo, "run opened",
-         {{"run_id", run_id},
-          {"job", run->row.job_name},
-          {"occurrence", run->row.occurrence.key},
-          {"trigger", std::string(Name(run->row.trigger))}});
-  if (!run->row.executor_id.empty()) {
-    SendTrigger(run_id, run->row.attempt);
-  } else if (!run->row.cancel_by.empty()) {
-    Wait(*run, absl::ZeroDuration());
-    Cancel(*run, run->row.cancel_by, run->row.cancel_reason, "");
+         {{"run_id", run.row.run_id},
+          {"job", run.row.job_name},
+          {"occurrence", run.row.occurrence.key},
+          {"trigger", std::string(Name(run.row.trigger))}});
+  if (!run.row.executor_id.empty()) {
+    SendTrigger(run.row.run_id, run.row.attempt);
+  } else if (!run.row.cancel_by.empty()) {
+    Wait(run, absl::ZeroDuration());
+    Cancel(run, run.row.cancel_by, run.row.cancel_reason, "");
   } else {
-    Wait(*run, absl::ZeroDuration());
-    Advance(*run);
+    Wait(run, absl::ZeroDuration());
+    Advance(run);
   }
 }
 
@@ -137,13 +142,16 @@ void Runs::Adopt(ActiveRun row) {
     absl::Duration delay = absl::ZeroDuration();
     if (run.row.retry_at.has_value()) delay = *run.row.retry_at - s_.now.lo;
     Wait(run, std::max(delay, absl::ZeroDuration()));
+    if (const JobState* job = s_.FindJob(run.row.occurrence.job_id)) LetBeReady(run, *job);
     return;
   }
+  s_.runs_at[run.row.executor_id].insert(run_id);
   TakeSlot(run);
   // The trigger may have left: only its executor's word, or time, says what became of it.
   run.phase = run.row.status == RunStatus::kRunning ? RunPhase::kRunning : RunPhase::kSent;
   run.sent_at = s_.now.mono;
   run.started_at = s_.now.mono;
+  if (run.row.armed && run.row.fire_time > s_.now.lo) run.send_due = run.row.fire_time;
   if (run.row.attempt_started_at.has_value()) {
     run.started_at -= std::max(s_.now.lo - *run.row.attempt_started_at, absl::ZeroDuration());
   }
@@ -168,7 +176,7 @@ void Runs::Wait(LiveRun& run, absl::Duration delay) {
 
 std::vector<std::string> Runs::InTurn(const JobState& job) const {
   std::vector<std::string> first;
-  const auto count = static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  const auto count = static_cast<size_t>(RunsAtOnce(job.spec(), job.timeline().dated()));
   for (auto it = job.runs.begin(); it != job.runs.end() && first.size() < count; ++it) {
     first.push_back(*it);
   }
@@ -181,7 +189,7 @@ bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
   // nothing.
   const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
   if (!job.opens() && !ordered) return false;
-  const auto count = static_cast<size_t>(RunsAtOnce(job.spec, job.timeline.dated()));
+  const auto count = static_cast<size_t>(RunsAtOnce(job.spec(), job.timeline().dated()));
   return job.runs.size() <= count ||
          run.row.run_id < *std::next(job.runs.begin(), static_cast<std::ptrdiff_t>(count));
 }
@@ -191,7 +199,7 @@ void Runs::Advance(LiveRun& run) {
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   if (job == nullptr || !Ready(run, *job) || !WithinBudget(run, *job)) return;
   ExecutorSession* session = s_.session_part->Choose(run, *job);
-  if (session == nullptr) return;
+  if (session == nullptr) return LetBeReady(run, *job);
   Assign(run, *job, *session);
   s_.Update(run);
   s_.OnCommit(
@@ -210,22 +218,72 @@ void Runs::Assign(LiveRun& run, JobState& job, ExecutorSession& session) {
   LeaveWaiting(run);
   TakeSlot(run);
   alerts::ExecutorsBack(s_, run.row);
-  run.phase = RunPhase::kRecorded;
-  run.contact = s_.now.mono;
-  ActiveRun& row = run.row;
+  WriteDown(run.row, job, session);
+  Hand(run, job, session);
+}
+
+void Runs::WriteDown(ActiveRun& row, const JobState& job, const ExecutorSession& session) {
   ++row.attempt;
   row.status = RunStatus::kPending;
   row.executor_id = session.hello.executor_id;
   row.registration = session.registration;
   row.executor_host = session.hello.host;
-  row.on_lost = s_.session_part->OnLostFor(session, job.spec);
+  row.on_lost = s_.session_part->OnLostFor(session, job.spec());
   row.epoch = s_.shards[row.shard];
   row.retry_at.reset();
   row.sent_at = s_.now.lo;
   row.attempt_started_at.reset();
-  job.last_executor = row.executor_id;
+}
+
+void Runs::Hand(LiveRun& run, JobState& job, ExecutorSession& session) {
+  run.phase = RunPhase::kRecorded;
+  run.contact = s_.now.mono;
+  job.last_executor = run.row.executor_id;
   session.last_used = ++s_.uses;
-  session.runs.insert(row.run_id);
+  session.Hold(run.row);
+  s_.runs_at[run.row.executor_id].insert(run.row.run_id);
+}
+
+void Runs::Unassign(LiveRun& run) {
+  TakeBack(run);
+  FreeSlot(run);
+  run.row.executor_id.clear();
+  run.row.registration = 0;
+}
+
+void Runs::Launch(JobState& job, LiveRun armed, bool recorded) {
+  const std::string run_id = armed.row.run_id;
+  LiveRun& run = s_.runs[run_id];
+  run = std::move(armed);
+  run.waiting_since = s_.now.mono;
+  run.not_before = s_.now.mono;
+  run.row.sent_at = s_.now.lo;
+  job.runs.insert(run_id);
+  if (run.row.biz_date.has_value()) {
+    s_.flush.launches.push_back({job.row.job_id, run_id});
+    s_.gap_part->WriteUnderWay(job, /*verdict=*/false);
+  }
+  run.phase = RunPhase::kOpening;
+  ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
+  if (session != nullptr && s_.session_part->Takes(*session, run)) {
+    Hand(run, job, *session);
+  } else {
+    Unassign(run);
+    s_.Update(run);  // nobody is to take its trigger for sent
+  }
+  if (recorded) GoOn(run);
+}
+
+void Runs::TakeBack(const LiveRun& run) {
+  const ActiveRun& row = run.row;
+  if (row.executor_id.empty()) return;
+  if (ExecutorSession* session = s_.FindSession(row.executor_id, row.registration)) {
+    session->Release(row);
+  }
+  const auto at = s_.runs_at.find(row.executor_id);
+  if (at == s_.runs_at.end()) return;
+  at->second.erase(row.run_id);
+  if (at->second.empty()) s_.runs_at.erase(at);
 }
 
 void Runs::SendTrigger(const std::string& run_id, int attempt) {
@@ -239,10 +297,8 @@ void Runs::SendTrigger(const std::string& run_id, int attempt) {
   }
   if (job == nullptr || session == nullptr || !session->connected) {
     // It never left: free for another executor at once.
-    if (session != nullptr) session->runs.erase(run_id);
-    FreeSlot(*run);
-    run->row.executor_id.clear();
-    run->row.registration = 0;
+    Unassign(*run);
+    s_.Update(*run);
     Wait(*run, absl::ZeroDuration());
     Advance(*run);
     return;
@@ -278,9 +334,9 @@ void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& ses
   if (row.biz_date.has_value()) order.biz_date = FormatDate(*row.biz_date);
   order.fire_time = row.fire_time;
   order.nominal_time = FormatCivil(row.nominal);
-  order.zone = job.spec.schedule.zone;
+  order.zone = job.spec().schedule.zone;
   order.trigger = row.trigger;
-  order.params = job.spec.params;
+  order.params = job.spec().params;
   if (!row.params.empty()) {
     if (auto overrides = s_.decoders.params(row.params); overrides.ok()) {
       for (auto& [key, value] : *overrides) order.params[key] = value;
@@ -289,7 +345,7 @@ void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& ses
   order.checkpoint = row.checkpoint;
   order.batch_id = row.job_name + "/" + row.occurrence.key;
   order.on_lost = row.on_lost;
-  const Timeouts& timeouts = job.spec.timeouts;
+  const Timeouts& timeouts = job.spec().timeouts;
   if (timeouts.run != absl::InfiniteDuration()) order.run_timeout = timeouts.run;
   order.lost_after = timeouts.lost_after;
   order.cancel_grace = timeouts.cancel_grace;
@@ -347,9 +403,7 @@ void Runs::Drop(const std::string& run_id) {
   if (run == nullptr) return;
   LeaveWaiting(*run);
   FreeSlot(*run);
-  if (ExecutorSession* session = s_.FindSession(run->row.executor_id, run->row.registration)) {
-    session->runs.erase(run_id);
-  }
+  TakeBack(*run);
   if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) job->runs.erase(run_id);
   s_.ForgetUpdate(run_id);
   s_.runs.erase(run_id);

@@ -37,6 +37,15 @@ class Runs {
   // Records the run, and gives it to an executor in the same flush when it can start at once.
   // Returns its run_id.
   std::string Open(JobState& job, const RunRequest& request);
+  // The row of a new run, without an executor.
+  static ActiveRun NewRow(const JobState& job, const RunRequest& request, std::string run_id,
+                          absl::Time created_at);
+  // Chooses the session for the row's next attempt.
+  void WriteDown(ActiveRun& row, const JobState& job, const ExecutorSession& session);
+  // The instant of a run that was armed has come. `recorded`: its row is committed; if it is not
+  // yet, OnOpened is to be called with the commit.
+  void Launch(JobState& job, LiveRun armed, bool recorded);
+  void OnOpened(const std::string& run_id, const FlushResult& result);
   // A run that an earlier term left: whether its trigger left the node is not known.
   void Adopt(ActiveRun row);
 
@@ -70,6 +79,12 @@ class Runs {
   // As many of its runs as may be with executors at once, the oldest first.
   std::vector<std::string> InTurn(const JobState& job) const;
   void Assign(LiveRun& run, JobState& job, ExecutorSession& session);
+  // The attempt, recorded for that session, is in its hands from now on.
+  void Hand(LiveRun& run, JobState& job, ExecutorSession& session);
+  // What is recorded of the run's executor is void: its trigger has not left.
+  void Unassign(LiveRun& run);
+  // The attempt is in no executor's hands any more.
+  void TakeBack(const LiveRun& run);
   void SendTrigger(const std::string& run_id, int attempt);
   void Trigger(LiveRun& run, const JobState& job, const ExecutorSession& session);
   void CountTrigger(const LiveRun& run);
@@ -77,8 +92,12 @@ class Runs {
   void Wait(LiveRun& run, absl::Duration delay);
 
   // ---- run_queue.cc
-  void EnterWaiting(const LiveRun& run);
-  void LeaveWaiting(const LiveRun& run);
+  void EnterWaiting(LiveRun& run);
+  void LeaveWaiting(LiveRun& run);
+  // It is its turn, and no executor was found: the next one that comes free may take it.
+  void LetBeReady(LiveRun& run, const JobState& job);
+  void LeaveReady(LiveRun& run);
+  void AdvanceReady(AppQueue& queue);
   void TakeSlot(const LiveRun& run);
   void FreeSlot(const LiveRun& run);
   int SlotsOf(const JobState& job) const;
@@ -107,7 +126,8 @@ class Runs {
   void RecordAttempt(const LiveRun& run, Outcome outcome, const std::string& message);
   void Close(LiveRun& run, const Verdict& verdict, const AttemptResult& result);
   void OnClosed(const std::string& run_id, const FlushResult& result);
-  void OnOpened(const std::string& run_id, const FlushResult& result);
+  // Its row is committed.
+  void GoOn(LiveRun& run);
   void GiveUp(const ActiveRun& run);
   // Goes on with a cascade of reruns, or ends it, as the run's end wants it.
   void ContinueCascade(const LiveRun& run, JobState& job, RunStatus status);
@@ -117,6 +137,7 @@ class Runs {
   void SetTimer(LiveRun& run);
   absl::Duration NextDeadline(const LiveRun& run, const JobState* job) const;
   void OnTimer(LiveRun& run);
+  void SendAtLast(LiveRun& run);
   void WatchContact(LiveRun& run, const JobState& job);
   void Drop(const std::string& run_id);
 

@@ -23,17 +23,16 @@ bool Sessions::Up(const ExecutorSession& session) const {
          s_.now.mono - session.last_beat < s_.times.lease;
 }
 
+bool Sessions::HasRoom(const ExecutorSession& session) {
+  return !session.congested && static_cast<int>(session.runs.size()) < session.hello.capacity;
+}
+
 bool Sessions::HasSlot(const ExecutorSession& session, const std::string& handler) const {
-  if (session.congested) return false;
-  if (static_cast<int>(session.runs.size()) >= session.hello.capacity) return false;
+  if (!HasRoom(session)) return false;
   const HandlerInfo* info = FindHandler(session, handler);
   if (info == nullptr || info->concurrency == 0) return info != nullptr;
-  const auto of_handler =
-      std::count_if(session.runs.begin(), session.runs.end(), [&](const std::string& run_id) {
-        const auto it = s_.runs.find(run_id);
-        return it != s_.runs.end() && it->second.row.handler == handler;
-      });
-  return of_handler < info->concurrency;
+  const auto of_handler = session.runs_of.find(handler);
+  return of_handler == session.runs_of.end() || of_handler->second < info->concurrency;
 }
 
 bool Sessions::Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const {
@@ -44,40 +43,66 @@ bool Sessions::Fits(const ExecutorSession& session, const LiveRun& run, const Jo
   if (!run.row.wanted_executor.empty() && session.hello.executor_id != run.row.wanted_executor) {
     return false;
   }
-  return std::all_of(job.spec.routing.labels.begin(), job.spec.routing.labels.end(),
+  return std::all_of(job.spec().routing.labels.begin(), job.spec().routing.labels.end(),
                      [&](const auto& label) {
                        const auto it = session.hello.labels.find(label.first);
                        return it != session.hello.labels.end() && it->second == label.second;
                      });
 }
 
-ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job) {
-  std::vector<Candidate> candidates;
-  std::vector<ExecutorSession*> sessions;
-  for (auto& [executor_id, entry] : s_.executors) {
-    ExecutorSession* session = entry.current.get();
-    if (session == nullptr || !Fits(*session, run, job) || !HasSlot(*session, run.row.handler)) {
+const std::vector<ExecutorEntry*>& Sessions::Of(const std::string& app) const {
+  static const std::vector<ExecutorEntry*> none;
+  const auto it = s_.executors_of.find(app);
+  return it == s_.executors_of.end() ? none : it->second;
+}
+
+bool Sessions::Takes(const ExecutorSession& session, const LiveRun& run) const {
+  return Up(session) && HasSlot(session, run.row.handler);
+}
+
+ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job, bool ahead) {
+  candidates_.clear();
+  candidate_sessions_.clear();
+  for (const ExecutorEntry* entry : Of(run.row.app)) {
+    ExecutorSession* session = entry->current.get();
+    // The cheapest question first: in a flood nearly all are full.
+    if (session == nullptr || !HasRoom(*session) || !Fits(*session, run, job) ||
+        !HasSlot(*session, run.row.handler)) {
       continue;
     }
-    const auto avoided = run.avoid.find(executor_id);
+    const int load = static_cast<int>(session->runs.size()) + session->armed;
+    if (ahead && load >= session->hello.capacity) continue;
+    const auto avoided = run.avoid.find(session->hello.executor_id);
     if (avoided != run.avoid.end() && avoided->second > s_.now.mono) continue;
-    candidates.push_back({executor_id, session->registration,
-                          static_cast<int>(session->runs.size()), session->hello.capacity,
-                          session->last_used});
-    sessions.push_back(session);
+    candidates_.push_back({session->hello.executor_id, session->registration, load,
+                           session->hello.capacity, session->last_used});
+    candidate_sessions_.push_back(session);
   }
-  const int chosen = Route(candidates, job.spec.routing.strategy, job.row.job_id, job.last_executor,
-                           s_.random.Next());
-  return chosen < 0 ? nullptr : sessions[static_cast<size_t>(chosen)];
+  const RoutingStrategy strategy = job.spec().routing.strategy;
+  const uint64_t seed = strategy == RoutingStrategy::kRandom ? s_.random.Next() : 0;
+  const int chosen = Route(candidates_, strategy, job.row.job_id, job.last_executor, seed);
+  return chosen < 0 ? nullptr : candidate_sessions_[static_cast<size_t>(chosen)];
+}
+
+bool Sessions::AnyRoom(const std::string& app) const {
+  const std::vector<ExecutorEntry*>& entries = Of(app);
+  return std::any_of(entries.begin(), entries.end(), [&](const ExecutorEntry* entry) {
+    return entry->current != nullptr && HasRoom(*entry->current) && Up(*entry->current);
+  });
+}
+
+std::string Sessions::NeedOf(const LiveRun& run, const JobState& job) {
+  std::string need = run.row.handler;
+  for (const std::string* part : {&run.row.ns, &run.row.wanted_executor}) need += '\n' + *part;
+  for (const auto& [label, value] : job.spec().routing.labels) need += '\n' + label + '\n' + value;
+  return need;
 }
 
 int Sessions::Capacity(const std::string& app) const {
   int capacity = 0;
-  for (const auto& [executor_id, entry] : s_.executors) {
-    const ExecutorSession* session = entry.current.get();
-    if (session != nullptr && session->hello.app == app && Up(*session)) {
-      capacity += session->hello.capacity;
-    }
+  for (const ExecutorEntry* entry : Of(app)) {
+    const ExecutorSession* session = entry->current.get();
+    if (session != nullptr && Up(*session)) capacity += session->hello.capacity;
   }
   return capacity;
 }
@@ -88,9 +113,9 @@ std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
   bool with_handler = false;
   bool fitting = false;
   std::vector<std::string> handlers;
-  for (const auto& [executor_id, entry] : s_.executors) {
-    const ExecutorSession* session = entry.current.get();
-    if (session == nullptr || session->hello.app != run.row.app || !Up(*session)) continue;
+  for (const ExecutorEntry* entry : Of(run.row.app)) {
+    const ExecutorSession* session = entry->current.get();
+    if (session == nullptr || !Up(*session)) continue;
     if (session->hello.ns != run.row.ns) {
       elsewhere = session->hello.ns;
       continue;

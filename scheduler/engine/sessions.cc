@@ -141,9 +141,11 @@ void Sessions::LetWait(const ExecutorSession& current, const ExecutorSession& se
 // would free them while it goes on with them.
 bool Sessions::MayActElsewhere(const Hello& hello) const {
   if (s_.now.mono - s_.eyes_good_since >= s_.times.lease) return false;
-  return std::any_of(s_.runs.begin(), s_.runs.end(), [&](const auto& entry) {
-    const ActiveRun& run = entry.second.row;
-    return run.executor_id == hello.executor_id && run.registration != hello.registration;
+  const auto theirs = s_.runs_at.find(hello.executor_id);
+  if (theirs == s_.runs_at.end()) return false;
+  return std::any_of(theirs->second.begin(), theirs->second.end(), [&](const std::string& run_id) {
+    const LiveRun* run = s_.FindRun(run_id);
+    return run != nullptr && run->row.registration != hello.registration;
   });
 }
 
@@ -221,7 +223,12 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
     s_.out.close.push_back(old->stream);
     s_.streams.erase(old->stream);
   }
-  if (old && old->registration == session.registration) session.runs = old->runs;
+  if (!old) s_.executors_of[session.hello.app].push_back(&entry);
+  if (old && old->registration == session.registration) {
+    session.runs = std::move(old->runs);
+    session.runs_of = std::move(old->runs_of);
+    session.armed = old->armed;
+  }
   s_.Send(session.stream, WelcomeMessage{session.registration, s_.times.beat, s_.times.lease});
   s_.Say(LogLine::Level::kInfo, "executor registered",
          {{"executor", session.hello.executor_id},
@@ -255,23 +262,22 @@ void Sessions::Reconcile(ExecutorSession& session) {
       continue;
     }
     held.insert(item.attempt.run_id);
-    session.runs.insert(item.attempt.run_id);
+    session.Hold(run->row);
     s_.run_part->OnHeld(*run, item, s_.now.mono);
     if (run->cancel_sent.has_value() || !run->row.cancel_by.empty()) {
       run->cancel_sent = absl::ZeroDuration();  // said again at its next deadline
     }
   }
-  std::vector<std::string> theirs;
-  for (const auto& [run_id, run] : s_.runs) {
-    if (run.row.executor_id == session.hello.executor_id) theirs.push_back(run_id);
-  }
+  const auto at = s_.runs_at.find(session.hello.executor_id);
+  if (at == s_.runs_at.end()) return;
+  const std::set<std::string> theirs(at->second.begin(), at->second.end());
   for (const std::string& run_id : theirs) {
     LiveRun* run = s_.FindRun(run_id);
     if (run == nullptr || held.contains(run_id)) continue;
     if (run->row.registration < session.registration) {
       s_.run_part->OnProcessGone(*run);
     } else if (run->row.registration == session.registration) {
-      session.runs.insert(run_id);
+      session.Hold(run->row);
       s_.run_part->OnNotHeld(*run, session);
     }
   }
@@ -385,11 +391,15 @@ void Sessions::WatchApps() {
   const bool any_told = told != s_.open_alerts.end() && told->starts_with("app_down/");
   if (down.empty() && !any_told) return;  // nearly always: no job has to be looked at
   std::set<std::string> wanted;
-  for (const auto& [id, job] : s_.jobs) {
-    if (!job.opens()) continue;
-    wanted.insert(job.row.app);
-    const auto it = down.find(job.row.app);
-    if (it != down.end()) it->second.push_back(&job);
+  for (const auto& [app, ids] : s_.jobs_of) {
+    const auto it = down.find(app);
+    for (const int64_t id : ids) {
+      const JobState* job = s_.FindJob(id);
+      if (job == nullptr || !job->opens()) continue;
+      wanted.insert(app);
+      if (it == down.end()) break;
+      it->second.push_back(job);
+    }
   }
   alerts::OnlyAppsDown(s_, wanted);
   for (const auto& [app, jobs] : down) {

@@ -3,7 +3,9 @@
 #define TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
 
 #include <string>
+#include <vector>
 
+#include "scheduler/core/routing.h"
 #include "scheduler/engine/state.h"
 
 namespace tidemark {
@@ -25,7 +27,14 @@ class Sessions {
   void Sweep();
 
   // The executor that gets the run, or null when none can take it now.
-  ExecutorSession* Choose(const LiveRun& run, const JobState& job);
+  // `ahead`: for a run that is not due yet.
+  ExecutorSession* Choose(const LiveRun& run, const JobState& job, bool ahead = false);
+  // Whether the executor that was chosen ahead can take the run now.
+  bool Takes(const ExecutorSession& session, const LiveRun& run) const;
+  // Whether an executor of the app that is up could take anything at all.
+  bool AnyRoom(const std::string& app) const;
+  // What the run needs of an executor, as a key: runs that need the same are taken by the same.
+  static std::string NeedOf(const LiveRun& run, const JobState& job);
   // Runs that the executors of the app that are up take at once.
   int Capacity(const std::string& app) const;
   // Why Choose finds none, for people.
@@ -47,13 +56,18 @@ class Sessions {
   void Reject(StreamId stream, RejectedMessage::Reason reason, std::string text);
   bool Up(const ExecutorSession& session) const;
   bool Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const;
+  static bool HasRoom(const ExecutorSession& session);
   bool HasSlot(const ExecutorSession& session, const std::string& handler) const;
+  const std::vector<ExecutorEntry*>& Of(const std::string& app) const;
   void CheckIds();
   void WriteState(const ExecutorSession& session, const std::string& state);
   ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);
 
   State& s_;
+  // Kept only so that choosing allocates nothing.
+  std::vector<Candidate> candidates_;
+  std::vector<ExecutorSession*> candidate_sessions_;
 };
 
 }  // namespace tidemark

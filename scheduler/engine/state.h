@@ -5,7 +5,6 @@
 #define TIDEMARK_SCHEDULER_ENGINE_STATE_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -24,17 +24,12 @@
 #include "scheduler/core/catch_up_budget.h"
 #include "scheduler/core/job.h"
 #include "scheduler/core/time/timeline.h"
+#include "scheduler/engine/definitions.h"
 #include "scheduler/engine/effects.h"
 #include "scheduler/engine/tally.h"
 #include "scheduler/engine/timers.h"
 
 namespace tidemark {
-
-// How the engine reads texts that the store keeps for it.
-struct Decoders {
-  std::function<absl::StatusOr<JobSpec>(const std::string& json)> spec;
-  std::function<absl::StatusOr<std::map<std::string, std::string>>(const std::string& json)> params;
-};
 
 // Intervals of the executor session.
 struct SessionTimes {
@@ -42,10 +37,11 @@ struct SessionTimes {
   absl::Duration lease = absl::Seconds(17);  // two lost beats stay, four do not
 };
 
+struct ArmedRun;
+
 struct JobState {
   JobRow row;
-  JobSpec spec;
-  Timeline timeline;
+  std::shared_ptr<const Definition> definition = Definition::Empty();
   std::string error;               // not empty: unusable, nothing is opened
   std::optional<Occurrence> next;  // what the fire queue waits for
   std::set<std::string> runs;      // live ones, by run_id: in the order of their making
@@ -57,7 +53,7 @@ struct JobState {
   // fire from before a failure reopens nothing.
   std::set<absl::CivilDay> just_failed;
   // Orders that wait for that; called with null when the job is forgotten.
-  std::deque<std::function<void(JobState*)>> when_quiet;
+  std::vector<std::function<void(JobState*)>> when_quiet;  // oldest first
   int writes = 0;                          // watermark changes that are pending or in flight
   uint64_t changes = 0;                    // watermark changes committed so far
   std::vector<Command> after_run;          // orders that wait for a run of the job to end
@@ -73,9 +69,12 @@ struct JobState {
   bool checking = false;               // its dates are being looked up
   bool check_all = true;               // all of its dates are to be looked at, once
   std::set<absl::CivilDay> caught_up;  // opened by catch-up since the gap was last closed
+  std::unique_ptr<ArmedRun> armed;     // its next fire, recorded before it is due
 
-  bool dated() const { return error.empty() && timeline.dated(); }
-  bool opens() const { return error.empty() && !row.paused && !row.deleted && spec.enabled; }
+  const JobSpec& spec() const { return definition->spec; }
+  const Timeline& timeline() const { return definition->timeline; }
+  bool dated() const { return error.empty() && timeline().dated(); }
+  bool opens() const { return error.empty() && !row.paused && !row.deleted && spec().enabled; }
 };
 
 enum class RunPhase {
@@ -104,11 +103,22 @@ struct LiveRun {
   bool told_held = false;
   bool told_waiting = false;
   bool progress_dirty = false;
+  bool waiting = false;                         // counted in AppQueue
+  std::string ready_under;                      // its key in AppQueue::ready; "": it is not there
   std::map<std::string, absl::Duration> avoid;  // executors that refused it, until when
   std::optional<absl::Duration> locked_since;   // first of the refusals by its lock in a row
   int lock_refusals = 0;                        // … so many
   std::vector<std::pair<std::string, absl::Duration>> cancel_commands;  // id, since
+  // Adopted before its instant: not to be sent (again) before that.
+  std::optional<absl::Time> send_due;
   std::optional<absl::Duration> timer;  // what the timer queue waits for
+};
+
+// The run of an occurrence that is not due yet. See engine/arming.h.
+struct ArmedRun {
+  LiveRun run;
+  uint64_t flush = 0;     // that records it …
+  bool recorded = false;  // … and is committed
 };
 
 struct ExecutorSession {
@@ -124,7 +134,16 @@ struct ExecutorSession {
   bool congested = false;    // more of its messages wait than is good: nothing new for it
   absl::Duration last_beat;
   uint64_t last_used = 0;
-  std::set<std::string> runs;  // with an attempt here that is not released
+  std::unordered_set<std::string> runs;  // with an attempt here that is not released
+  std::map<std::string, int> runs_of;    // of them by handler
+  int armed = 0;                         // runs that are meant for it at their instant
+
+  void Hold(const ActiveRun& run) {
+    if (runs.insert(run.run_id).second) ++runs_of[run.handler];
+  }
+  void Release(const ActiveRun& run) {
+    if (runs.erase(run.run_id) > 0) --runs_of[run.handler];
+  }
 };
 
 // An executor_id's process that acts, and one that waits for it to go.
@@ -136,7 +155,11 @@ struct ExecutorEntry {
 
 // Runs of one app in kWaiting.
 struct AppQueue {
-  std::map<int64_t, std::set<std::string>> regular;  // by job_id
+  int regular = 0;  // those that are no catch-up …
+  // … and of them those that found no executor when it was their turn, by what they need of one:
+  // if one of them finds none, those after it under the same need look in vain.
+  std::map<std::string, std::set<std::string>> ready;
+  int catch_ups = 0;
   // By job_id, the oldest fire time first; and the jobs by their oldest.
   std::map<int64_t, std::set<std::pair<absl::Time, std::string>>> catch_up;
   std::set<std::pair<absl::Time, int64_t>> oldest;
@@ -151,6 +174,7 @@ struct PendingLedger {
 class Jobs;
 class Gaps;
 class Runs;
+class Arming;
 class Sessions;
 class Commands;
 class Backfills;
@@ -162,6 +186,7 @@ struct State {
       : decoders(std::move(d)), random(r), ids(i), tally(t) {}
 
   Decoders decoders;
+  Definitions definitions{decoders};
   Random& random;
   RunIdSource& ids;
   Tally& tally;
@@ -177,10 +202,15 @@ struct State {
   std::unordered_map<int64_t, JobState> jobs;
   std::unordered_map<std::string, int64_t> job_ids;               // by name
   std::unordered_map<std::string, std::set<int64_t>> dependents;  // by the upstream job's name
+  std::unordered_map<std::string, std::unordered_set<int64_t>> jobs_of;  // by app
   std::unordered_map<std::string, LiveRun> runs;
-  std::map<std::string, ExecutorEntry> executors;     // by executor_id
-  std::unordered_map<StreamId, std::string> streams;  // to executor_id
-  std::map<std::string, AppQueue> waiting;            // by app
+  // By executor_id: runs with an attempt there that is not released, of whatever registration.
+  std::unordered_map<std::string, std::unordered_set<std::string>> runs_at;
+  std::vector<std::string> progressed;             // runs with progress that is not written yet
+  std::map<std::string, ExecutorEntry> executors;  // by executor_id
+  std::unordered_map<std::string, std::vector<ExecutorEntry*>> executors_of;  // by app: welcomed
+  std::unordered_map<StreamId, std::string> streams;                          // to executor_id
+  std::map<std::string, AppQueue> waiting;                                    // by app
   // Catch-up runs that hold a slot of the budget, by app, and how many there are.
   std::map<std::string, std::set<std::string>> slots;
   int slots_held = 0;
@@ -189,15 +219,21 @@ struct State {
   std::map<AttemptRef, ActiveRun> given_up;
   std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too
 
-  TimerQueue<absl::Time, int64_t> fires;               // job_id
+  TimerQueue<absl::Time, int64_t> ahead;               // job_id, kArmAhead before its fire
+  TimerQueue<absl::Time, int64_t> fires;               // job_id, those that have left `ahead`
+  std::set<int64_t> armed;                             // jobs with JobState::armed
   TimerQueue<absl::Time, int64_t> checks;              // job_id
   TimerQueue<absl::Duration, std::string> run_timers;  // run_id
   absl::Duration next_scan;
   absl::Duration next_sweep;
   absl::Duration next_progress;
   std::map<std::string, absl::Duration> app_up;  // when an executor of the app was last seen up
-  bool ids_checked = false;  // what earlier terms told of shared ids was looked at
-  size_t scan_cursor = 0;
+  bool ids_checked = false;         // what earlier terms told of shared ids was looked at
+  std::set<int64_t> cursors_ahead;  // jobs with JobState::told_cursor
+  std::set<int64_t> late;           // jobs with JobState::late
+  std::vector<int64_t> roll;  // all jobs, and some that are gone: in this order they are scanned
+  size_t roll_at = 0;
+  int scan_share = 0;  // of the 60 of a minute
   uint64_t uses = 0;
 
   // The flush being collected, and what its commit releases.
@@ -206,6 +242,10 @@ struct State {
   std::vector<std::function<void(const FlushResult&)>> in_flight;
   bool flushing = false;
   uint64_t next_seq = 1;
+  // Nothing more is fired or armed: what waits to be recorded is enough for a transaction. What is
+  // due meanwhile stays where it costs nothing, in the timers.
+  bool FlushFull() const { return flushing && flush.opens.size() >= kFlushRuns; }
+  static constexpr size_t kFlushRuns = 4096;
   std::unordered_map<std::string, size_t> update_index;  // run_id → flush.updates
 
   std::unordered_map<uint64_t, PendingLedger> ledger;
@@ -216,6 +256,7 @@ struct State {
   Jobs* job_part = nullptr;
   Gaps* gap_part = nullptr;
   Runs* run_part = nullptr;
+  Arming* arm_part = nullptr;
   Sessions* session_part = nullptr;
   Commands* command_part = nullptr;
   Backfills* backfill_part = nullptr;

@@ -9,8 +9,9 @@
 
 namespace tidemark {
 
-// Builds the literal of a one-dimensional array of any type, e.g. {"a","b \"c\"",NULL}. Every
-// element is quoted, so no text can be taken for syntax. Elements must not hold NUL bytes.
+// Builds the literal of a one-dimensional array of any type, e.g. {a,"b \"c\"",NULL}. Every
+// element that is not plainly a word or number is quoted, so no text can be taken for syntax.
+// Elements must not hold NUL bytes.
 class SqlArray {
  public:
   SqlArray() : text_("{") {}

@@ -85,8 +85,7 @@ void BatchWriter::Run() {
 }
 
 std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
-  Flush some;  // what is left of it once jobs had to be left out
-  const Flush* flush = &whole;
+  std::optional<Flush> rest;  // what is left of it once something was left out
   std::set<int64_t> left_out;
   FlushResult result;
   backoff_.Reset();
@@ -96,7 +95,9 @@ std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
     tried.failed_jobs = result.failed_jobs;
     absl::StatusOr<Connection*> connection = session_.Get();
     absl::Status status = connection.status();
-    if (status.ok()) status = Attempt(**connection, *flush, left_out, false, &tried);
+    if (status.ok()) {
+      status = Attempt(**connection, rest.has_value() ? *rest : whole, left_out, false, &tried);
+    }
     if (IsInDoubt(status)) {
       const Settled settled = Settle(whole.seq);
       if (settled == Settled::kTermOver) return std::nullopt;
@@ -108,9 +109,8 @@ std::optional<FlushResult> BatchWriter::Commit(const Flush& whole) {
       return tried;
     }
     if (IsDataError(status)) {
-      if (flush == &whole) some = whole;
-      flush = &some;
-      status = LeaveOut(whole, &some, &left_out, &result);
+      if (!rest.has_value()) rest = whole;
+      status = LeaveOut(whole, &*rest, &left_out, &result);
       if (status.ok()) continue;
     }
     if (IsTermOver(status)) {

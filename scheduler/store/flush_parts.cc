@@ -59,18 +59,18 @@ constexpr std::string_view kOpenTables = R"sql(made AS (
                           status, attempt, failed_attempts, lost_attempts, executor_id,
                           registration, executor_host, on_lost, epoch_timeline, epoch, retry_at,
                           held, cancel_by, cancel_reason, progress_percent, checkpoint, message,
-                          created_at, sent_at, started_at, attempt_started_at, backfill_id)
+                          created_at, sent_at, started_at, attempt_started_at, backfill_id, armed)
   SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handler, job_version,
          biz_date, nominal_time, fire_time, trigger_type, tag, request_id, requested_by, reason,
          rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
          executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
          cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-         started_at, attempt_started_at, backfill_id
+         started_at, attempt_started_at, backfill_id, armed
   FROM opening o
   WHERE NOT EXISTS (SELECT 1 FROM active_run a
                     WHERE a.job_id = o.job_id AND a.kind = o.kind AND a.occurrence = o.occurrence)
   ORDER BY job_id, kind, occurrence
-  RETURNING run_id, job_id, job_name, biz_date
+  RETURNING run_id, job_id, job_name, biz_date, armed
 ), opened_mark AS (
   INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened_on, reopened,
                                   updated_at)
@@ -79,7 +79,7 @@ constexpr std::string_view kOpenTables = R"sql(made AS (
   FROM made m
   JOIN opening i ON i.run_id = m.run_id
   JOIN job j ON j.job_id = m.job_id AND j.deleted_at IS NULL
-  WHERE m.biz_date IS NOT NULL
+  WHERE m.biz_date IS NOT NULL AND NOT m.armed
   ON CONFLICT (job_name, biz_date) DO UPDATE
     SET status = 'RUNNING', finished_at = NULL, job_id = EXCLUDED.job_id, run_id = EXCLUDED.run_id,
         reason = '', note = '', actor = '',
@@ -88,6 +88,24 @@ constexpr std::string_view kOpenTables = R"sql(made AS (
                         WHEN EXCLUDED.reopened_on = w.reopened_on THEN w.reopened + 1
                         ELSE 1 END,
         updated_at = EXCLUDED.updated_at
+    WHERE w.status <> 'DONE'
+))sql";
+
+// Only what the engine knows to be unsent is taken back, and only by the owner of the fence.
+constexpr std::string_view kDisarmTables = R"sql(disarmed AS (
+  DELETE FROM active_run a USING disarming i WHERE a.run_id = i.run_id AND a.armed
+))sql";
+
+constexpr std::string_view kLaunchTables = R"sql(launched_mark AS (
+  INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened, updated_at)
+  SELECT a.job_name, a.biz_date, 'RUNNING', a.job_id, a.run_id, 0, (SELECT at FROM go)
+  FROM launching i
+  JOIN active_run a ON a.run_id = i.run_id AND a.biz_date IS NOT NULL
+  JOIN job j ON j.job_id = a.job_id AND j.deleted_at IS NULL
+  ORDER BY a.job_name, a.biz_date
+  ON CONFLICT (job_name, biz_date) DO UPDATE
+    SET status = 'RUNNING', finished_at = NULL, job_id = EXCLUDED.job_id, run_id = EXCLUDED.run_id,
+        reason = '', note = '', actor = '', updated_at = EXCLUDED.updated_at
     WHERE w.status <> 'DONE'
 ))sql";
 
@@ -100,7 +118,8 @@ constexpr std::string_view kUpdateTables = R"sql(changed AS (
       epoch = i.epoch, retry_at = i.retry_at, held = i.held, cancel_by = i.cancel_by,
       cancel_reason = i.cancel_reason, progress_percent = i.progress_percent,
       checkpoint = i.checkpoint, message = i.message, sent_at = i.sent_at,
-      started_at = i.started_at, attempt_started_at = i.attempt_started_at
+      started_at = i.started_at, attempt_started_at = i.attempt_started_at,
+      armed = false
   FROM updating i
   WHERE a.job_id = i.job_id AND a.kind = i.kind AND a.occurrence = i.occurrence
     AND a.run_id = i.run_id AND a.attempt <= i.attempt
@@ -223,9 +242,20 @@ const FlushPart& Open() {
                                   {"attempt_started_at", "timestamptz", kNullable},
                                   {"created_at", "timestamptz"},
                                   {"count_on", "date", kNullable},
-                                  {"backfill_id", "uuid", kNullable}},
+                                  {"backfill_id", "uuid", kNullable},
+                                  {"armed", "boolean"}},
                                  kOpenTables,
                                  "made"};
+  return part;
+}
+
+const FlushPart& Disarm() {
+  static const FlushPart part = {"disarming", {{"run_id", "uuid"}}, kDisarmTables, ""};
+  return part;
+}
+
+const FlushPart& Launch() {
+  static const FlushPart part = {"launching", {{"run_id", "uuid"}}, kLaunchTables, ""};
   return part;
 }
 

@@ -28,8 +28,12 @@ extern const std::string_view kLater;
 
 // Moves runs from active_run to run_history and sets their watermarks.
 const FlushPart& Close();
-// Inserts live runs, and sets the watermarks of their dates to RUNNING.
+// Deletes rows of armed runs.
+const FlushPart& Disarm();
+// Inserts live runs, and sets the watermarks of their dates to RUNNING unless they are armed.
 const FlushPart& Open();
+// Sets the watermarks of armed runs' dates to RUNNING.
+const FlushPart& Launch();
 const FlushPart& Update();
 const FlushPart& Attempt();
 const FlushPart& Cursor();

@@ -1,5 +1,8 @@
 // The runs of a flush, with their attempts and cursors: what each fire writes.
+#include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/status.h"
@@ -12,7 +15,9 @@
 namespace tidemark {
 namespace {
 
-using RunIds = std::set<std::string>;
+// An occurrence, without a copy of it.
+using RunKey = std::tuple<int64_t, char, std::string_view>;
+RunKey KeyOf(const OccurrenceKey& key) { return {key.job_id, key.kind, key.key}; }
 
 // What history says: the result's words, else the run's, else who cancelled it.
 std::string EndMessage(const RunClose& close) {
@@ -69,6 +74,7 @@ void PutOpen(const RunOpen& open, InputBatch& batch) {
   batch.Exact(run.wanted_executor).Exact(run.params);
   PutChanging(run, batch);
   batch.Put(run.created_at).OrNull(open.count_reopening_on).OrNull(run.backfill_id);
+  batch.Put(run.armed);
 }
 
 void PutUpdate(const RunUpdate& update, InputBatch& batch) {
@@ -106,9 +112,12 @@ class RunsWriter {
   absl::Status Write(absl::Time* at) {
     at_ = at;
     for (const RunOpen& open : flush_.opens) opened_.insert(open.run.run_id);
+    for (const RunClose& close : flush_.closes) closed_.insert(close.run_id);
     SortAttempts();
     TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/false));
+    TM_RETURN_IF_ERROR(WriteDisarms());
     TM_RETURN_IF_ERROR(WriteOpens());
+    TM_RETURN_IF_ERROR(WriteLaunches());
     TM_RETURN_IF_ERROR(WriteUpdates());
     TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/true));
     TM_RETURN_IF_ERROR(WriteAttempts());
@@ -143,7 +152,7 @@ class RunsWriter {
       if ((opened_.count(close.run_id) > 0) == of_opened) some.push_back(&close);
     }
     if (of_opened && !some.empty()) TM_RETURN_IF_ERROR(Next());
-    const auto key = [](const RunClose& c) { return c.run.occurrence; };
+    const auto key = [](const RunClose& c) { return KeyOf(c.run.occurrence); };
     for (const auto& closes : UniqueBatches(std::move(some), key)) {
       if (statement_.Has(parts::Close())) TM_RETURN_IF_ERROR(Next());
       InputBatch batch(parts::Close().columns);
@@ -158,20 +167,54 @@ class RunsWriter {
     return absl::OkStatus();
   }
 
-  // An occurrence may be closed and opened again in one flush.
+  // `list` has members run_id and no key twice but by mistake.
+  template <typename T>
+  absl::Status WriteIds(const FlushPart& part, const std::vector<T>& list,
+                        const std::set<std::string_view>& but) {
+    std::set<std::string_view> ids;
+    for (const T& element : list) {
+      if (but.count(element.run_id) == 0) ids.insert(element.run_id);
+    }
+    if (ids.empty()) return absl::OkStatus();
+    InputBatch batch(part.columns);
+    for (const std::string_view id : ids) batch.Exact(id);
+    statement_.Add(part, std::move(batch));
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteDisarms() { return WriteIds(parts::Disarm(), flush_.disarms, {}); }
+
+  // What this flush closes is over before it is launched.
+  absl::Status WriteLaunches() {
+    if (OpensAny(flush_.launches, [](const RunLaunch& l) { return std::string_view(l.run_id); })) {
+      TM_RETURN_IF_ERROR(Next());
+    }
+    return WriteIds(parts::Launch(), flush_.launches, closed_);
+  }
+
+  template <typename T, typename IdOf>
+  bool OpensAny(const std::vector<T>& list, IdOf id_of) const {
+    return !opened_.empty() && std::any_of(list.begin(), list.end(), [&](const T& element) {
+      return opened_.count(id_of(element)) > 0;
+    });
+  }
+
+  // An occurrence may be closed, or its armed run taken back, and opened again in one flush.
   bool ReopensWhatItCloses() const {
-    if (flush_.closes.empty() || flush_.opens.empty()) return false;
-    std::set<OccurrenceKey> closed;
-    for (const RunClose& close : flush_.closes) closed.insert(close.run.occurrence);
+    if (flush_.opens.empty()) return false;
+    if (!flush_.disarms.empty()) return true;
+    if (flush_.closes.empty()) return false;
+    std::set<RunKey> closed;
+    for (const RunClose& close : flush_.closes) closed.insert(KeyOf(close.run.occurrence));
     for (const RunOpen& open : flush_.opens) {
-      if (closed.count(open.run.occurrence) > 0) return true;
+      if (closed.count(KeyOf(open.run.occurrence)) > 0) return true;
     }
     return false;
   }
 
   absl::Status WriteOpens() {
     if (ReopensWhatItCloses()) TM_RETURN_IF_ERROR(Next());
-    const auto key = [](const RunOpen& o) { return o.run.occurrence; };
+    const auto key = [](const RunOpen& o) { return KeyOf(o.run.occurrence); };
     for (const auto& opens : UniqueBatches(flush_.opens, key)) {
       if (statement_.Has(parts::Open())) TM_RETURN_IF_ERROR(Next());
       InputBatch batch(parts::Open().columns);
@@ -186,13 +229,16 @@ class RunsWriter {
   }
 
   absl::Status WriteUpdates() {
-    for (const RunUpdate& update : flush_.updates) {
-      if (opened_.count(update.run.run_id) == 0) continue;
+    if (OpensAny(flush_.updates,
+                 [](const RunUpdate& u) { return std::string_view(u.run.run_id); })) {
       TM_RETURN_IF_ERROR(Next());
-      break;
     }
-    const auto key = [](const RunUpdate& u) { return u.run.run_id; };
-    for (const auto& updates : UniqueBatches(flush_.updates, key)) {
+    std::vector<const RunUpdate*> some;  // what is closed changes no more
+    for (const RunUpdate& update : flush_.updates) {
+      if (closed_.count(update.run.run_id) == 0) some.push_back(&update);
+    }
+    const auto key = [](const RunUpdate& u) { return KeyOf(u.run.occurrence); };
+    for (const auto& updates : UniqueBatches(std::move(some), key)) {
       if (statement_.Has(parts::Update())) TM_RETURN_IF_ERROR(Next());
       InputBatch batch(parts::Update().columns);
       std::vector<std::string> ids;
@@ -236,9 +282,10 @@ class RunsWriter {
   FlushStatement statement_;
   FlushResult* const result_;
   absl::Time* at_ = nullptr;
-  RunIds opened_;
-  std::multimap<std::string, const AttemptEnd*> attempts_;  // those that get a row
-  std::map<std::string, const AttemptEnd*> told_;  // those that the run's own row tells, by run
+  std::set<std::string_view> opened_;                            // run_ids
+  std::multimap<std::string_view, const AttemptEnd*> attempts_;  // those that get a row
+  std::map<std::string_view, const AttemptEnd*>
+      told_;  // those that the run's own row tells, by run
 };
 
 void AddSkip(const RunSkip& skip, Batch& batch) {

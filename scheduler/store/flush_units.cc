@@ -15,8 +15,10 @@ FlushUnit Other(std::string_view kind, const std::string& key) {
 
 FlushUnit UnitOf(const ExecutorRegister& r) { return Other("executor", r.executor_id); }
 FlushUnit UnitOf(const RunClose& c) { return OfJob(c.run.occurrence.job_id); }
+FlushUnit UnitOf(const Disarm& d) { return OfJob(d.job_id); }
 FlushUnit UnitOf(const RunSkip& s) { return OfJob(s.run.occurrence.job_id); }
 FlushUnit UnitOf(const RunOpen& o) { return OfJob(o.run.occurrence.job_id); }
+FlushUnit UnitOf(const RunLaunch& l) { return OfJob(l.job_id); }
 FlushUnit UnitOf(const RunUpdate& u) { return OfJob(u.run.occurrence.job_id); }
 FlushUnit UnitOf(const AttemptEnd& a) { return OfJob(a.job_id); }
 FlushUnit UnitOf(const WatermarkWrite& w) { return OfJob(w.job_id); }
@@ -40,8 +42,10 @@ template <typename Visit>
 void ForEachList(const Visit& visit) {
   visit(&Flush::registers);
   visit(&Flush::closes);
+  visit(&Flush::disarms);
   visit(&Flush::skips);
   visit(&Flush::opens);
+  visit(&Flush::launches);
   visit(&Flush::updates);
   visit(&Flush::attempts);
   visit(&Flush::watermarks);

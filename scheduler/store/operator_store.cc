@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kJobColumns =
     "SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.pause_reason, "
     "j.paused_by, j.paused_at, j.error, j.finished, j.ledger_from, j.created_at, j.updated_at, "
-    "(SELECT count(*) FROM active_run a WHERE a.job_id = j.job_id), "
+    "(SELECT count(*) FROM active_run a WHERE a.job_id = j.job_id "
+    "AND NOT (a.armed AND a.fire_time > tidemark_now())), "
     "(SELECT max(biz_date) FROM job_watermark w WHERE w.job_id = j.job_id "
     " AND w.status = 'EXPIRED' AND w.reason = 'first_launch') FROM job j ";
 

@@ -42,7 +42,8 @@ constexpr std::string_view kAttempts =
 
 constexpr std::string_view kUnderWay =
     "SELECT run_id, attempt, sent_at FROM active_run "
-    "WHERE job_id = $1 AND attempt > 0 AND executor_id <> ''";
+    "WHERE job_id = $1 AND attempt > 0 AND executor_id <> '' "
+    "AND NOT (armed AND fire_time > tidemark_now())";
 
 constexpr std::string_view kPauses =
     "SELECT paused_at, resumed_at FROM job_pause WHERE job_id = $1 ORDER BY paused_at";

@@ -1,6 +1,5 @@
 #include "scheduler/store/snapshot.h"
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -15,8 +14,6 @@
 
 namespace tidemark {
 namespace {
-
-constexpr int64_t kPage = 20000;  // bounds what libpq holds at once
 
 JobRow ReadJob(const SqlRows& rows, int i) {
   JobRow job;
@@ -43,49 +40,44 @@ JobRow ReadJob(const SqlRows& rows, int i) {
   return job;
 }
 
-// `rows` of jobs with their versions; both come ordered by job_id.
-absl::StatusOr<std::vector<JobRow>> WithVersions(SqlTransaction& transaction, const SqlRows& rows) {
-  std::vector<JobRow> jobs;
-  SqlArray ids;
-  for (int i = 0; i < rows.size(); ++i) {
-    jobs.push_back(ReadJob(rows, i));
-    ids.Add(ToParam(jobs.back().job_id));
+// Takes rows of jobs with their versions, a row a version, as they come by job.
+class JobReader {
+ public:
+  void Take(const SqlRows& rows) {
+    for (int i = 0; i < rows.size(); ++i) {
+      if (jobs_.empty() || jobs_.back().job_id != rows.Int(i, 0)) jobs_.push_back(ReadJob(rows, i));
+      if (rows.IsNull(i, 19)) continue;
+      JobRow& job = jobs_.back();
+      job.versions.push_back(
+          {static_cast<int>(rows.Int(i, 19)), rows.Time(i, 20), rows.Text(i, 21)});
+      if (rows.View(i, 22).empty()) continue;
+      calendars_.insert(rows.Text(i, 22));
+      if (named_.empty() || named_.back() != jobs_.size() - 1) named_.push_back(jobs_.size() - 1);
+    }
   }
-  if (jobs.empty()) return jobs;
-  TM_ASSIGN_OR_RETURN(const SqlRows versions,
-                      transaction.Run(sql::kLoadVersions, {std::move(ids).Take()}));
-  auto job = jobs.begin();
-  std::set<std::string> calendars;
-  for (int i = 0; i < versions.size(); ++i) {
-    const int64_t job_id = versions.Int(i, 0);
-    while (job->job_id != job_id) ++job;
-    job->versions.push_back(
-        {static_cast<int>(versions.Int(i, 1)), versions.Time(i, 2), versions.Text(i, 3)});
-    if (!versions.View(i, 4).empty()) calendars.insert(versions.Text(i, 4));
-  }
-  if (calendars.empty()) return jobs;
-  TM_ASSIGN_OR_RETURN(const auto set, LoadCalendars(transaction, calendars));
-  for (int i = 0; i < versions.size(); ++i) {
-    if (versions.View(i, 4).empty()) continue;
-    const auto named =
-        std::lower_bound(jobs.begin(), jobs.end(), versions.Int(i, 0),
-                         [](const JobRow& job, int64_t id) { return job.job_id < id; });
-    named->calendars = set;
-  }
-  return jobs;
-}
 
-absl::Status LoadAllJobs(SqlTransaction& transaction, const std::string& shards,
-                         std::vector<JobRow>* jobs) {
-  int64_t after = 0;
+  // With the calendars that they name. Ends the use of this object.
+  absl::StatusOr<std::vector<JobRow>> Done(SqlTransaction& transaction) && {
+    if (named_.empty()) return std::move(jobs_);
+    TM_ASSIGN_OR_RETURN(const auto set, LoadCalendars(transaction, calendars_));
+    for (const size_t i : named_) jobs_[i].calendars = set;
+    return std::move(jobs_);
+  }
+
+ private:
+  std::vector<JobRow> jobs_;
+  std::set<std::string> calendars_;
+  std::vector<size_t> named_;  // jobs that name one
+};
+
+absl::StatusOr<std::vector<JobRow>> LoadAllJobs(SqlTransaction& transaction,
+                                                const std::string& shards) {
+  TM_RETURN_IF_ERROR(transaction.Run(sql::kDeclareJobs, {shards}).status());
+  JobReader reader;
   for (;;) {
-    TM_ASSIGN_OR_RETURN(const SqlRows rows,
-                        transaction.Run(sql::kLoadJobs, {shards, ToParam(after), ToParam(kPage)}));
-    TM_ASSIGN_OR_RETURN(std::vector<JobRow> page, WithVersions(transaction, rows));
-    if (page.empty()) return absl::OkStatus();
-    after = page.back().job_id;
-    std::move(page.begin(), page.end(), std::back_inserter(*jobs));
-    if (rows.size() < kPage) return absl::OkStatus();
+    TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kFetchJobs));
+    if (rows.empty()) return std::move(reader).Done(transaction);
+    reader.Take(rows);
   }
 }
 
@@ -140,6 +132,7 @@ ActiveRun ReadRun(const SqlRows& rows, int i) {
   run.started_at = rows.OptTime(i, c++);
   run.attempt_started_at = rows.OptTime(i, c++);
   run.backfill_id = text();
+  run.armed = rows.Bool(i, c++);
   return run;
 }
 
@@ -155,7 +148,7 @@ absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int
   const std::string array = ShardArray(shards);
   TM_RETURN_IF_ERROR(connection.Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
-        TM_RETURN_IF_ERROR(LoadAllJobs(transaction, array, &snapshot.jobs));
+        TM_ASSIGN_OR_RETURN(snapshot.jobs, LoadAllJobs(transaction, array));
         TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kLoadRuns, {array}));
         for (int i = 0; i < rows.size(); ++i) snapshot.runs.push_back(ReadRun(rows, i));
         TM_ASSIGN_OR_RETURN(const SqlRows alerts, transaction.Run(sql::kOpenAlerts));
@@ -173,7 +166,9 @@ absl::StatusOr<std::map<int64_t, JobRow>> LoadJobs(SqlTransaction& transaction,
   for (const int64_t id : job_ids) ids.Add(ToParam(id));
   TM_ASSIGN_OR_RETURN(const SqlRows rows,
                       transaction.Run(sql::kLoadJobsById, {std::move(ids).Take()}));
-  TM_ASSIGN_OR_RETURN(std::vector<JobRow> list, WithVersions(transaction, rows));
+  JobReader reader;
+  reader.Take(rows);
+  TM_ASSIGN_OR_RETURN(std::vector<JobRow> list, std::move(reader).Done(transaction));
   std::map<int64_t, JobRow> jobs;
   for (JobRow& job : list) jobs.emplace(job.job_id, std::move(job));
   return jobs;

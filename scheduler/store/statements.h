@@ -41,11 +41,11 @@ extern const std::string_view kEnsurePartitions;  // → number made
 extern const std::string_view kDropPartition;     // history days, log days → its name or ""
 
 // ---------------------------------------------------------------- reads
-// $1 shards, $2 after this job_id, $3 limit → columns of a job.
-extern const std::string_view kLoadJobs;
+// A job's columns and those of one of its versions, by job_id and version. $1 shards; a cursor of
+// the transaction, read by kFetchJobs until it has no more.
+extern const std::string_view kDeclareJobs;
+extern const std::string_view kFetchJobs;
 extern const std::string_view kLoadJobsById;  // $1 job ids; deleted ones, too
-extern const std::string_view
-    kLoadVersions;  // $1 job ids → job_id, version, valid_from, spec, calendar
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
 extern const std::string_view kOpenAlerts;     // → dedup_key
@@ -63,18 +63,13 @@ extern const std::string_view kStillOpen;     // $1 command ids
 
 // ---------------------------------------------------------------- flush
 extern const std::string_view kHoldFence;    // $1 node, $2 incarnation → time
-extern const std::string_view kBumpFlush;    // $1 node, $2 incarnation, $3 seq → seq
 extern const std::string_view kSettleFlush;  // $1 node, $2 incarnation → seq, locked
 extern const std::string_view kMakeExecutors;
 extern const std::string_view kLockExecutors;
 extern const std::string_view kKnownIncarnations;
 extern const std::string_view kWriteExecutor;
 extern const std::string_view kAddIncarnation;
-extern const std::string_view kCloseRuns;
 extern const std::string_view kSkipRuns;
-extern const std::string_view kOpenRuns;
-extern const std::string_view kUpdateRuns;
-extern const std::string_view kAddAttempts;
 extern const std::string_view kWriteWatermarks;
 extern const std::string_view kDeleteWatermarks;
 extern const std::string_view kForgetDue;  // $1 job, $2 dates that stay
@@ -84,7 +79,6 @@ extern const std::string_view kDueUntil;   // $1 job ids, $2 dates
 // → job_id, biz_date of those that had none
 extern const std::string_view kWriteVerdicts;
 extern const std::string_view kSettleVerdicts;  // $1 job ids, $2 dates
-extern const std::string_view kWriteCursors;
 extern const std::string_view kResetCursor;  // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;
 extern const std::string_view kUpdateJobs;

@@ -134,28 +134,31 @@ const std::string_view kEnsurePartitions = "SELECT tidemark_ensure_partitions()"
 
 const std::string_view kDropPartition = "SELECT tidemark_drop_partition($1::integer, $2::integer)";
 
-const std::string_view kLoadJobs = R"sql(
+// One pass over the jobs in order, however many there are.
+const std::string_view kDeclareJobs = R"sql(
+DECLARE job_rows NO SCROLL CURSOR FOR
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
        j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until,
-       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by
-FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
-WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL AND j.job_id > $2::bigint
-ORDER BY j.job_id
-LIMIT $3::bigint)sql";
+       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by,
+       v.version, v.valid_from, v.spec, v.calendar
+FROM job j
+LEFT JOIN job_version v ON v.job_id = j.job_id
+LEFT JOIN job_cursor c ON c.job_id = j.job_id
+WHERE j.shard = ANY ($1::smallint[]) AND j.deleted_at IS NULL
+ORDER BY j.job_id, v.version)sql";
+
+const std::string_view kFetchJobs = "FETCH 20000 FROM job_rows";  // bounds what libpq holds at once
 
 const std::string_view kLoadJobsById = R"sql(
 SELECT j.job_id, j.name, j.namespace, j.app, j.shard, j.version, j.paused, j.finished,
        j.deleted_at IS NOT NULL, j.error, j.ledger_from, j.created_at, c.last_fire, j.due_until,
-       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by
-FROM job j LEFT JOIN job_cursor c ON c.job_id = j.job_id
+       j.check_from, j.checked_until, j.paused_at, j.pause_reason, j.paused_by,
+       v.version, v.valid_from, v.spec, v.calendar
+FROM job j
+LEFT JOIN job_version v ON v.job_id = j.job_id
+LEFT JOIN job_cursor c ON c.job_id = j.job_id
 WHERE j.job_id = ANY ($1::bigint[])
-ORDER BY j.job_id)sql";
-
-const std::string_view kLoadVersions = R"sql(
-SELECT v.job_id, v.version, v.valid_from, v.spec, v.calendar
-FROM job_version v
-WHERE v.job_id = ANY ($1::bigint[])
-ORDER BY v.job_id, v.version)sql";
+ORDER BY j.job_id, v.version)sql";
 
 const std::string_view kLoadCalendars = R"sql(
 SELECT c.name, c.version, c.mode = 'include', c.weekend, c.valid_from, c.retroactive,
@@ -172,7 +175,7 @@ SELECT job_id, kind, occurrence, run_id, shard, namespace, job_name, app, handle
        rerun_of, wanted_executor, params, status, attempt, failed_attempts, lost_attempts,
        executor_id, registration, executor_host, on_lost, epoch_timeline, epoch, retry_at, held,
        cancel_by, cancel_reason, progress_percent, checkpoint, message, created_at, sent_at,
-       started_at, attempt_started_at, backfill_id
+       started_at, attempt_started_at, backfill_id, armed
 FROM active_run
 WHERE shard = ANY ($1::smallint[])
 ORDER BY job_id, kind, occurrence)sql";

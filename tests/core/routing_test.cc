@@ -22,8 +22,9 @@ constexpr RoutingStrategy kStrategies[] = {RoutingStrategy::kRoundRobin,
 
 Candidate Executor(const std::string& id, int running = 0, int capacity = 4,
                    uint64_t last_used = 0) {
+  static std::set<std::string> kept;  // candidates refer to their ids only
   Candidate candidate;
-  candidate.executor_id = id;
+  candidate.executor_id = *kept.insert(id).first;
   candidate.running = running;
   candidate.capacity = capacity;
   candidate.last_used = last_used;
@@ -33,7 +34,7 @@ Candidate Executor(const std::string& id, int running = 0, int capacity = 4,
 std::string Chosen(const std::vector<Candidate>& candidates, RoutingStrategy strategy,
                    const std::string& last = "", int64_t job_id = 1, uint64_t seed = 0) {
   const int index = Route(candidates, strategy, job_id, last, seed);
-  return index < 0 ? "" : candidates.at(static_cast<size_t>(index)).executor_id;
+  return index < 0 ? "" : std::string(candidates.at(static_cast<size_t>(index)).executor_id);
 }
 
 TEST(Route, NobodyIsNobody) {

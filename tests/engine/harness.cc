@@ -118,8 +118,11 @@ void EngineHarness::Advance(absl::Duration d) {
     for (auto& [id, executor] : executors) {
       if (beat && executor.beats) Beat(executor);
     }
-    engine_->Tick(now_);
-    Pump();
+    // What is due is dealt with in turns of a bounded length.
+    for (bool more = true; more; more = engine_->NextWake(now_) <= now_.mono) {
+      engine_->Tick(now_);
+      Pump();
+    }
   }
 }
 

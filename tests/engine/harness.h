@@ -88,6 +88,7 @@ struct MemoryStore {
   void NoteUndone(int64_t job_id, absl::CivilDay date);
   void Close(const RunClose& close, FlushResult& result);
   void Open(const RunOpen& open, FlushResult& result);
+  bool MarkRunning(const ActiveRun& run);  // false: it is DONE
   ExecutorRegistered Register(const ExecutorRegister& row);
   void UpdateJob(const JobUpdate& update);
   void Cascade(const CascadeOrder& cascade);

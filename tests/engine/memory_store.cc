@@ -10,14 +10,25 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   result.seq = flush.seq;
   for (const ExecutorRegister& row : flush.registers) result.registered.push_back(Register(row));
   for (const RunClose& close : flush.closes) Close(close, result);
+  for (const Disarm& disarm : flush.disarms) {
+    std::erase_if(active, [&](const auto& entry) {
+      return entry.second.run_id == disarm.run_id && entry.second.armed;
+    });
+  }
   for (const RunSkip& skip : flush.skips) {
     history.push_back({skip.run, RunStatus::kSkipped, skip.status_reason, {}, skip.ended_at});
   }
   for (const RunOpen& open : flush.opens) Open(open, result);
+  for (const RunLaunch& launch : flush.launches) {
+    for (const auto& [key, run] : active) {
+      if (run.run_id == launch.run_id) MarkRunning(run);
+    }
+  }
   for (const RunUpdate& update : flush.updates) {
     const auto it = active.find(update.run.occurrence);
     if (it == active.end() || it->second.run_id != update.run.run_id) continue;
     it->second = update.run;
+    it->second.armed = false;
     result.updated.insert(update.run.run_id);
   }
   for (const AttemptEnd& attempt : flush.attempts) attempts.push_back(attempt);
@@ -129,18 +140,23 @@ void MemoryStore::DeleteWatermark(int64_t job_id, absl::CivilDay date) {
 void MemoryStore::Open(const RunOpen& open, FlushResult& result) {
   if (!active.try_emplace(open.run.occurrence, open.run).second) return;
   result.opened.insert(open.run.run_id);
-  if (!open.run.biz_date.has_value()) return;
+  if (!open.run.biz_date.has_value() || open.run.armed || !MarkRunning(open.run)) return;
+  if (open.count_reopening_on.empty()) return;
   Watermark& mark = watermarks[{open.run.occurrence.job_id, *open.run.biz_date}];
-  if (mark.status == "DONE") return;
-  NoteUndone(open.run.occurrence.job_id, *open.run.biz_date);
+  mark.reopened = mark.reopened_on == open.count_reopening_on ? mark.reopened + 1 : 1;
+  mark.reopened_on = open.count_reopening_on;
+}
+
+bool MemoryStore::MarkRunning(const ActiveRun& run) {
+  Watermark& mark = watermarks[{run.occurrence.job_id, *run.biz_date}];
+  if (mark.status == "DONE") return false;
+  NoteUndone(run.occurrence.job_id, *run.biz_date);
   mark.status = "RUNNING";
   mark.reason.clear();
   mark.actor.clear();
   mark.at = now;
-  mark.run_id = open.run.run_id;
-  if (open.count_reopening_on.empty()) return;
-  mark.reopened = mark.reopened_on == open.count_reopening_on ? mark.reopened + 1 : 1;
-  mark.reopened_on = open.count_reopening_on;
+  mark.run_id = run.run_id;
+  return true;
 }
 
 ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {

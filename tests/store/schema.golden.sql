@@ -172,6 +172,7 @@ CREATE TABLE tidemark.active_run (
     started_at timestamp with time zone,
     attempt_started_at timestamp with time zone,
     backfill_id uuid,
+    armed boolean DEFAULT false NOT NULL,
     CONSTRAINT active_run_kind_check CHECK ((kind = ANY (ARRAY['D'::bpchar, 'F'::bpchar, 'M'::bpchar]))),
     CONSTRAINT active_run_status_check CHECK (((status)::text = ANY ((ARRAY['PENDING'::character varying, 'RUNNING'::character varying])::text[]))),
     CONSTRAINT active_run_trigger_type_check CHECK (((trigger_type)::text = ANY ((ARRAY['SCHEDULE'::character varying, 'CATCH_UP'::character varying, 'BACKFILL'::character varying, 'MANUAL'::character varying])::text[])))
@@ -657,6 +658,7 @@ CREATE VIEW tidemark.run AS
     true AS live,
     active_run.backfill_id
    FROM tidemark.active_run
+  WHERE (NOT (active_run.armed AND (active_run.fire_time > tidemark.tidemark_now())))
 UNION ALL
  SELECT run_history.run_id,
     run_history.job_id,

@@ -40,7 +40,7 @@ void AddRuns(const MemoryStore& store, verify::History& history) {
     history.runs.push_back(std::move(run));
   }
   for (const auto& [key, row] : store.active) {
-    if (key.job_id != history.job_id) continue;
+    if (key.job_id != history.job_id || (row.armed && row.fire_time > history.now)) continue;
     verify::Run run = RunOf(row);
     run.attempts = attempts[run.run_id];
     if (!row.executor_id.empty()) run.attempts.push_back({row.attempt, row.sent_at, {}, ""});

@@ -14,9 +14,6 @@ CREATE VIEW attempt AS
          started_at, ended_at, 'SUCCEEDED', message
   FROM run_history WHERE sent_at IS NOT NULL;
 
--- Only a take-over asks by shard, and it reads most of this small table.
-DROP INDEX IF EXISTS active_run_shard;
-
 -- Rows of job are never deleted, so these checks find nothing; they lock the job's row at every
 -- first fire and every date.
 ALTER TABLE job_cursor DROP CONSTRAINT job_cursor_job_id_fkey;
