@@ -65,8 +65,7 @@ std::vector<std::vector<const T*>> UniqueBatches(const std::vector<T>& list, Key
   std::vector<std::pair<Key, const T*>> sorted;
   sorted.reserve(list.size());
   for (const T& element : list) sorted.emplace_back(key_of(element), &element);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(sorted.begin(), sorted.end());  // of one key by address: in the order of the list
   std::vector<std::vector<const T*>> batches;
   size_t same = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
