@@ -129,7 +129,6 @@ EngineLoop::Status EngineLoop::GetStatus() const {
 }
 
 void EngineLoop::CarryOut(Effects effects) {
-  for (const LogLine& line : effects.logs) Log(LevelOf(line.level), line.event, line.fields);
   if (!effects.messages.empty()) outlets_.gateway->Send(effects.messages);
   for (const StreamId stream : effects.close) outlets_.gateway->Close(stream);
   for (const auto& [stream, why] : effects.deny) outlets_.gateway->Deny(stream, why);
@@ -141,6 +140,7 @@ void EngineLoop::CarryOut(Effects effects) {
   }
   for (LedgerQuery& query : effects.queries) outlets_.store->Query(term_, std::move(query));
   if (!effects.commands_done.empty()) outlets_.commands_done(effects.commands_done);
+  for (const LogLine& line : effects.logs) Log(LevelOf(line.level), line.event, line.fields);
 }
 
 void EngineLoop::OnTermStarted(const TermInfo& info, Snapshot snapshot) {

@@ -272,11 +272,14 @@ void SessionCore::SendProgress(const AttemptKey& key, Run& run, Moment now) {
   }
   Post(entry->first, entry->second, ProgressReport(key, run.trigger->registration(), run.progress));
   run.progress_pending = false;
+  progressed_.erase(key);
   run.next_progress = now.mono + kProgressEvery;
 }
 
 void SessionCore::SendLogs() {
-  for (auto it = logs_.begin(); it != logs_.end();) {
+  for (auto next = logs_to_send_.begin(); next != logs_to_send_.end();) {
+    const auto current = next++;
+    const auto it = logs_.find(*current);
     Log& log = it->second;
     // Every node takes logs; one stream at a time keeps the order.
     auto* entry = FindNode(log.owner_node);
@@ -291,7 +294,9 @@ void SessionCore::SendLogs() {
       Post(entry->first, entry->second,
            LogReport(it->first, log.registration, offset, std::move(data), end));
     }
-    it = log.ended && log.buffer.empty() && !end_to_say ? logs_.erase(it) : std::next(it);
+    if (!log.buffer.empty() || end_to_say) continue;
+    if (log.ended) logs_.erase(it);
+    logs_to_send_.erase(current);
   }
 }
 
@@ -308,7 +313,11 @@ void SessionCore::OnTick(Moment now) {
   for (const AttemptKey& key : outbox_.Expire(now.mono)) {
     effects_.push_back(SpoolDeleteEffect{key});
   }
-  std::erase_if(logs_, [&](const auto& entry) { return entry.second.keep_until <= now.mono; });
+  std::erase_if(logs_to_send_, [&](const AttemptKey& key) {
+    if (logs_.at(key).keep_until > now.mono) return false;
+    logs_.erase(key);
+    return true;
+  });
   WatchLeaving(now);
 }
 
@@ -328,8 +337,13 @@ absl::Duration SessionCore::NextWake() const {
   for (const auto& [id, link] : links_) {
     if (link.state == Link::State::kWelcomed) wake = std::min(wake, link.next_beat);
   }
-  for (const auto& [key, run] : runs_) wake = std::min(wake, WakeOfRun(run));
-  for (const auto& [key, log] : logs_) wake = std::min(wake, log.keep_until);
+  wake = std::min(wake, watch_at_);
+  for (const AttemptKey& key : queued_) wake = std::min(wake, WakeOfRun(runs_.at(key)));
+  for (const AttemptKey& key : progressed_) {
+    const Run& run = runs_.at(key);
+    if (Connected(run.owner_node)) wake = std::min(wake, run.next_progress);
+  }
+  for (const AttemptKey& key : logs_to_send_) wake = std::min(wake, logs_.at(key).keep_until);
   if (!draining_) return wake;
   if (runs_.empty()) return std::min(wake, last_end_ + options_.ack_wait);
   return std::min({wake, cancel_all_at_, give_up_at_});

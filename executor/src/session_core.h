@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -160,9 +161,15 @@ class SessionCore {
   bool MayStart(const Run& run, Moment now) const;
   absl::Duration LeaseEnd(const Run& run) const;
   void StartOrGiveUpQueued(Moment now);
-  void WatchRunning(Moment now);
+  // Takes the run out of everything that knows of it.
+  Run Remove(RunMap::iterator it);
   const HandlerSpec* FindHandler(std::string_view name) const;
   v1::Finished::Outcome OutcomeOf(const Run& run, const HandlerResult& result) const;
+
+  // session_watch.cc: the deadlines of attempts
+  void WatchRunning(Moment now);
+  void WatchRun(const AttemptKey& key, Run& run, Moment now);
+  void SendProgresses(Moment now);
   absl::Duration WakeOfRun(const Run& run) const;
 
   // session_leave.cc: draining and the end
@@ -175,8 +182,14 @@ class SessionCore {
   CoreOptions options_;
   Outbox outbox_;
   std::map<LinkId, Link> links_;
+  // What happens to one run must not cost a look at all of them: the loops are over these.
   RunMap runs_;
+  std::set<AttemptKey> queued_;                         // runs in Stage::kQueued
+  std::set<AttemptKey> progressed_;                     // runs with progress_pending
+  absl::Duration watch_at_ = absl::InfiniteDuration();  // no run has a deadline before it
+  std::map<std::string, int, std::less<>> runs_of_;     // by handler
   std::map<AttemptKey, Log> logs_;
+  std::set<AttemptKey> logs_to_send_;  // those with bytes, or an end, to be sent
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> epochs_;  // highest seen, by shard
   int64_t registration_ = 0;
   absl::Duration longest_lost_after_ = absl::ZeroDuration();

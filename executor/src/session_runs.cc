@@ -141,10 +141,9 @@ v1::Refused::Reason SessionCore::WhyNoRoom(const HandlerSpec& handler, std::stri
     *message = "all " + std::to_string(options_.capacity) + " slots are taken";
     return v1::Refused::CAPACITY;
   }
-  const auto same = std::count_if(runs_.begin(), runs_.end(), [&](const auto& entry) {
-    return entry.second.trigger->handler() == handler.name;
-  });
-  if (handler.concurrency > 0 && same >= handler.concurrency) {
+  const auto of = runs_of_.find(handler.name);
+  const int same = of == runs_of_.end() ? 0 : of->second;
+  if (handler.concurrency > 0 && same >= static_cast<int>(handler.concurrency)) {
     *message = "the handler runs " + std::to_string(same) + " times already";
     return v1::Refused::CAPACITY;
   }
@@ -173,6 +172,8 @@ void SessionCore::Accept(LinkId id, Link& link, const v1::Trigger& trigger, Mome
   log.owner_node = run.owner_node;
   log.registration = trigger.registration();
   const bool ready = MayStart(run, now);
+  ++runs_of_[trigger.handler()];
+  queued_.insert(key);
   runs_.emplace(key, std::move(run));
   Note(NoteEffect::Kind::kAccepted, id, key, trigger.handler(), "");
   Post(id, link, AcceptedReport(key, trigger.registration()));
@@ -191,12 +192,13 @@ absl::Duration SessionCore::LeaseEnd(const Run& run) const {
 bool SessionCore::MayStart(const Run& run, Moment now) const { return now.mono < LeaseEnd(run); }
 
 void SessionCore::StartOrGiveUpQueued(Moment now) {
-  for (auto it = runs_.begin(); it != runs_.end();) {
-    const auto current = it++;
+  for (auto it = queued_.begin(); it != queued_.end();) {
+    const auto current = runs_.find(*it++);
     Run& run = current->second;
-    if (run.stage != Stage::kQueued) continue;
     if (MayStart(run, now)) {
       run.stage = Stage::kStarting;
+      queued_.erase(current->first);
+      watch_at_ = std::min(watch_at_, WakeOfRun(run));
       effects_.push_back(StartEffect{current->first, run.trigger});
     } else if (now.mono >= std::max(run.proven, run.received) + run.lease) {
       RefuseRun(current, v1::Refused::LEASE_OVER, "the scheduler was not heard of for a lease",
@@ -217,13 +219,22 @@ void SessionCore::Refuse(const AttemptKey& key, const std::string& node, int64_t
 void SessionCore::RefuseRun(RunMap::iterator it, v1::Refused::Reason reason,
                             std::string_view message, Moment now) {
   const AttemptKey key = it->first;
-  const Run run = std::move(it->second);
-  runs_.erase(it);
+  const Run run = Remove(it);
   logs_.erase(key);
+  logs_to_send_.erase(key);
   last_end_ = now.mono;
   Note(NoteEffect::Kind::kRefused, 0, key, run.trigger->handler(),
        v1::Refused::Reason_Name(reason) + ": " + std::string(message));
   Refuse(key, run.owner_node, run.trigger->registration(), reason, message, run.lost_after, now);
+}
+
+SessionCore::Run SessionCore::Remove(RunMap::iterator it) {
+  Run run = std::move(it->second);
+  if (--runs_of_[run.trigger->handler()] == 0) runs_of_.erase(run.trigger->handler());
+  queued_.erase(it->first);
+  progressed_.erase(it->first);
+  runs_.erase(it);
+  return run;
 }
 
 void SessionCore::SendRecord(const AttemptKey& key, Moment now) {
@@ -288,6 +299,7 @@ void SessionCore::OnEntered(const AttemptKey& key, Moment now) {
   run.stage = Stage::kEntered;
   run.entered_at = now.mono;
   run.entered_wall = now.wall;
+  watch_at_ = std::min(watch_at_, WakeOfRun(run));
   Note(NoteEffect::Kind::kStarted, 0, key, run.trigger->handler(), "");
   PostTo(run.owner_node, StartedReport(key, run.trigger->registration(), now.wall));
 }
@@ -309,12 +321,15 @@ void SessionCore::OnProgress(const AttemptKey& key, const ProgressUpdate& update
   if (!update.checkpoint.empty()) run.progress.checkpoint = update.checkpoint;
   if (!update.message.empty()) run.progress.message = update.message;
   run.progress_pending = true;
+  progressed_.insert(key);
   SendProgress(key, run, now);
 }
 
 void SessionCore::OnLog(const AttemptKey& key, std::string_view bytes) {
   const auto it = logs_.find(key);
-  if (it != logs_.end()) it->second.buffer.Append(bytes);
+  if (it == logs_.end()) return;
+  it->second.buffer.Append(bytes);
+  logs_to_send_.insert(key);
 }
 
 v1::Finished::Outcome SessionCore::OutcomeOf(const Run& run, const HandlerResult& result) const {
@@ -338,8 +353,7 @@ v1::Finished::Outcome SessionCore::OutcomeOf(const Run& run, const HandlerResult
 void SessionCore::OnFinished(const AttemptKey& key, const HandlerResult& result, Moment now) {
   const auto it = runs_.find(key);
   if (it == runs_.end()) return;
-  const Run run = std::move(it->second);
-  runs_.erase(it);
+  const Run run = Remove(it);
   last_end_ = now.mono;
   FinishedParts parts;
   parts.outcome = OutcomeOf(run, result);
@@ -359,48 +373,12 @@ void SessionCore::OnFinished(const AttemptKey& key, const HandlerResult& result,
   if (const auto log = logs_.find(key); log != logs_.end()) {
     log->second.ended = true;
     log->second.keep_until = now.mono + options_.keep_acknowledged;
+    logs_to_send_.insert(key);
   }
   SendLogs();  // before Finished, as far as the window allows
   effects_.push_back(SpoolWriteEffect{key, report});
   outbox_.AddResult(key, std::move(report), run.owner_node, now.mono);
   SendRecord(key, now);
-}
-
-void SessionCore::WatchRunning(Moment now) {
-  for (auto& [key, run] : runs_) {
-    if (run.stage == Stage::kQueued) continue;
-    if (run.progress_pending) SendProgress(key, run, now);
-    if (run.stage == Stage::kEntered && now.mono >= run.entered_at + run.run_timeout) {
-      CancelRun(key, run, CancelCause::kTimeout, "over its run time limit");
-    }
-    if (run.trigger->on_lost() != v1::RETRY) continue;
-    const absl::Duration lost = run.proven + run.lost_after;
-    if (now.mono >= lost - run.cancel_grace && run.cause == CancelCause::kNone) {
-      Note(NoteEffect::Kind::kOutOfContact, 0, key, run.trigger->handler(),
-           "stopped before another attempt may open");
-      CancelRun(key, run, CancelCause::kLost, "out of contact with the scheduler for too long");
-    }
-    if (now.mono >= lost) {
-      left_ = true;
-      effects_.push_back(AbortEffect{"run " + key.run_id + " of handler " + run.trigger->handler() +
-                                     " did not end within the cancel grace while out of contact; "
-                                     "another attempt may start"});
-    }
-  }
-}
-
-absl::Duration SessionCore::WakeOfRun(const Run& run) const {
-  if (run.stage == Stage::kQueued) return std::max(run.proven, run.received) + run.lease;
-  absl::Duration wake = absl::InfiniteDuration();
-  if (run.progress_pending && Connected(run.owner_node)) wake = run.next_progress;
-  if (run.stage == Stage::kEntered && run.cause == CancelCause::kNone) {
-    wake = std::min(wake, run.entered_at + run.run_timeout);
-  }
-  if (run.trigger->on_lost() == v1::RETRY) {
-    const absl::Duration lost = run.proven + run.lost_after;
-    wake = std::min(wake, run.cause == CancelCause::kNone ? lost - run.cancel_grace : lost);
-  }
-  return wake;
 }
 
 }  // namespace tidemark::exec

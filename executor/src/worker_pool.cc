@@ -3,48 +3,73 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace tidemark::exec {
 
 // Outlives the pool when a thread was abandoned.
 struct WorkerPool::Shared {
+  size_t size = 0;
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::function<void()>> tasks;  // guarded by mutex
-  size_t idle = 0;                          // guarded by mutex
-  bool stopping = false;                    // guarded by mutex
+  // Guarded by mutex.
+  std::deque<std::function<void()>> tasks;
+  std::vector<std::thread> threads;
+  size_t idle = 0;
+  bool growing = false;  // a thread was made, and has not begun yet
+  bool stopping = false;
+  bool abandoned = false;
 };
 
-WorkerPool::WorkerPool(size_t size) : size_(size), shared_(std::make_shared<Shared>()) {}
+WorkerPool::WorkerPool(size_t size) : shared_(std::make_shared<Shared>()) { shared_->size = size; }
 
 WorkerPool::~WorkerPool() {
-  {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->stopping = true;
+  for (;;) {
+    std::vector<std::thread> threads;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->stopping = true;
+      threads.swap(shared_->threads);
+      shared_->size -= threads.size();
+    }
+    shared_->changed.notify_all();
+    if (threads.empty()) return;
+    for (std::thread& thread : threads) thread.join();
   }
-  shared_->changed.notify_all();
-  for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerPool::Submit(std::function<void()> task) {
-  bool grow = false;
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->tasks.push_back(std::move(task));
-    grow = shared_->tasks.size() > shared_->idle && threads_.size() < size_;
+    Grow(shared_);
   }
-  if (grow) threads_.emplace_back([shared = shared_] { Work(shared); });
   shared_->changed.notify_one();
 }
 
 void WorkerPool::Abandon() {
-  for (std::thread& thread : threads_) thread.detach();
-  threads_.clear();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->abandoned = true;
+  for (std::thread& thread : shared_->threads) thread.detach();
+  shared_->threads.clear();
+}
+
+// With the lock held. One thread at a time: by the time that it has begun, those that are there may
+// have done with what waits.
+void WorkerPool::Grow(const std::shared_ptr<Shared>& shared) {
+  if (shared->tasks.empty() || shared->idle > 0 || shared->growing || shared->abandoned ||
+      shared->threads.size() >= shared->size) {
+    return;
+  }
+  shared->growing = true;
+  shared->threads.emplace_back([shared] { Work(shared); });
 }
 
 void WorkerPool::Work(const std::shared_ptr<Shared>& shared) {
   std::unique_lock lock(shared->mutex);
+  shared->growing = false;
   while (true) {
     ++shared->idle;
     shared->changed.wait(lock, [&] { return shared->stopping || !shared->tasks.empty(); });
@@ -52,6 +77,7 @@ void WorkerPool::Work(const std::shared_ptr<Shared>& shared) {
     if (shared->tasks.empty()) return;
     const std::function<void()> task = std::move(shared->tasks.front());
     shared->tasks.pop_front();
+    Grow(shared);
     lock.unlock();
     task();
     lock.lock();

@@ -2,15 +2,14 @@
 #ifndef TIDEMARK_EXECUTOR_SRC_WORKER_POOL_H_
 #define TIDEMARK_EXECUTOR_SRC_WORKER_POOL_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
-#include <thread>
-#include <vector>
 
 namespace tidemark::exec {
 
-// Up to `size` threads, made when they are first needed. Submit from one thread; tasks must not
-// throw.
+// Up to `size` threads, made when a task would otherwise wait for one. Tasks must not throw.
+// Thread-safe, but for its construction and destruction.
 class WorkerPool {
  public:
   explicit WorkerPool(size_t size);
@@ -26,10 +25,9 @@ class WorkerPool {
  private:
   struct Shared;
   static void Work(const std::shared_ptr<Shared>& shared);
+  static void Grow(const std::shared_ptr<Shared>& shared);
 
-  const size_t size_;
   const std::shared_ptr<Shared> shared_;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace tidemark::exec

@@ -69,7 +69,7 @@ void Arming::Arm(JobState& job, const Occurrence& due) {
   RunRequest request;
   request.occurrence = due;
   request.key = job.timeline().dated() ? DateKey(job.row.job_id, due.biz_date)
-                                     : FireKey(job.row.job_id, due.fire_time);
+                                       : FireKey(job.row.job_id, due.fire_time);
   auto armed = std::make_unique<ArmedRun>();
   LiveRun& run = armed->run;
   run.row = Runs::NewRow(job, request, s_.NewId(), due.fire_time);

@@ -19,7 +19,6 @@ struct LogLine {
 };
 
 struct Effects {
-  std::vector<LogLine> logs;
   std::vector<Outbound> messages;
   std::vector<StreamId> close;  // after the messages
   // Streams that said what they have no right to, with the reason; they end.
@@ -27,6 +26,7 @@ struct Effects {
   std::optional<Flush> flush;  // at most one is in flight
   std::vector<LedgerQuery> queries;
   std::vector<std::string> commands_done;  // ids whose outcome is committed: wake who waits
+  std::vector<LogLine> logs;               // last: nobody waits for them
 
   bool empty() const {
     return logs.empty() && messages.empty() && close.empty() && deny.empty() &&

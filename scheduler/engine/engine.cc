@@ -23,16 +23,13 @@ constexpr absl::Duration kProgressEvery = absl::Seconds(1);
 
 }  // namespace
 
-void State::ForgetUpdate(const std::string& run_id) {
-  const auto it = update_index.find(run_id);
-  if (it == update_index.end()) return;
-  const size_t index = it->second;
-  update_index.erase(it);
-  if (index + 1 != flush.updates.size()) {
-    flush.updates[index] = std::move(flush.updates.back());
-    update_index[flush.updates[index].run.run_id] = index;
+void State::CollectUpdates() {
+  for (const std::string& run_id : std::exchange(dirty, {})) {
+    LiveRun* run = FindRun(run_id);
+    if (run == nullptr || !run->dirty) continue;
+    run->dirty = false;
+    flush.updates.push_back({run->row});
   }
-  flush.updates.pop_back();
 }
 
 // One term's state and the parts that work on it.
@@ -236,7 +233,8 @@ void Engine::Tick(Moment now) {
 
 Effects Engine::TakeEffects() {
   State& s = parts_->state;
-  if (s.active && !s.flushing && !(s.flush.empty() && s.on_commit.empty())) {
+  if (s.active && !s.flushing && !(s.NothingToFlush() && s.on_commit.empty())) {
+    s.CollectUpdates();
     s.flush.seq = s.next_seq++;
     for (const CommandDone& done : s.flush.commands) {
       s.OnCommit(
@@ -244,7 +242,6 @@ Effects Engine::TakeEffects() {
     }
     s.out.flush = std::move(s.flush);
     s.flush = Flush();
-    s.update_index.clear();
     s.in_flight = std::move(s.on_commit);
     s.on_commit.clear();
     s.flushing = true;

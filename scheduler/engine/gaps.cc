@@ -15,6 +15,17 @@
 #include "scheduler/engine/runs.h"
 
 namespace tidemark {
+namespace {
+
+// Sums of these tell sets of occurrences apart, whatever the order in which they came due.
+uint64_t SumOf(const Occurrence& due) {
+  uint64_t x = static_cast<uint64_t>(due.biz_date - absl::CivilDay()) * 0x9e3779b97f4a7c15ULL ^
+               static_cast<uint64_t>(absl::ToUnixSeconds(due.fire_time));
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
 
 void Gaps::Evaluate(JobState& job, TriggerPoint point) { Look(job, point, /*whole=*/false); }
 
@@ -52,23 +63,28 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
   note.job_id = job.row.job_id;
   note.anew = whole || !job.row.due_until.has_value();
   std::vector<absl::CivilDay> dates;
+  uint64_t sum = note.anew ? 0 : job.noted_sum;
   const absl::CivilDay from = note.anew ? first : std::max(first, *job.row.due_until + 1);
   for (const Occurrence& due : job.timeline().Due(from, s_.now.lo)) {
     note.dates.emplace_back(due.biz_date, due.fire_time);
     dates.push_back(due.biz_date);
+    sum += SumOf(due);
   }
-  if (!dates.empty()) {
-    // An edit that fills a gap keeps a date at its old time: later dates may be due before it.
-    const auto ahead = job.timeline().OldestAhead(dates.back(), s_.now.lo);
-    job.row.due_until = note.until = ahead.has_value() ? *ahead - 1 : dates.back();
-    job.noting.insert(dates.begin(), dates.end());
-    s_.flush.notes.push_back(std::move(note));
-    s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {
-      JobState* job = s_.FindJob(id);
-      if (job == nullptr) return;
-      for (const absl::CivilDay date : dates) job->noting.erase(date);
-    });
+  if (dates.empty()) return {job.noting.begin(), job.noting.end()};
+  if (whole && job.row.due_until.has_value() && sum == job.noted_sum) {
+    return dates;  // it stands as it was noted: only asked for, whatever became of the notes
   }
+  job.noted_sum = sum;
+  // An edit that fills a gap keeps a date at its old time: later dates may be due before it.
+  const auto ahead = job.timeline().OldestAhead(dates.back(), s_.now.lo);
+  job.row.due_until = note.until = ahead.has_value() ? *ahead - 1 : dates.back();
+  job.noting.insert(dates.begin(), dates.end());
+  s_.flush.notes.push_back(std::move(note));
+  s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {
+    JobState* job = s_.FindJob(id);
+    if (job == nullptr) return;
+    for (const absl::CivilDay date : dates) job->noting.erase(date);
+  });
   return {job.noting.begin(), job.noting.end()};
 }
 
@@ -383,59 +399,6 @@ void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
   for (const int64_t id : of->second) {
     if (JobState* job = s_.FindJob(id)) Evaluate(*job, point);
   }
-}
-
-void Gaps::SetLate(JobState& job, bool late) {
-  if (job.late == late) return;
-  job.late = late;
-  if (late) {
-    s_.late.insert(job.row.job_id);
-  } else {
-    s_.late.erase(job.row.job_id);
-  }
-}
-
-void Gaps::Scan() {
-  const std::set<int64_t> late = s_.late;
-  for (const int64_t id : late) {
-    JobState* job = s_.FindJob(id);
-    if (job == nullptr) {
-      s_.late.erase(id);
-      continue;
-    }
-    Look(*job, TriggerPoint::kScan, /*whole=*/false);
-  }
-  s_.job_part->WatchCursors();
-}
-
-void Gaps::ScanShare() {
-  constexpr size_t kShares = 60;
-  const size_t of_minute = (s_.jobs.size() + kShares - 1) / kShares;
-  const auto upto = [&](size_t second) { return of_minute * second / kShares; };
-  const size_t second = static_cast<size_t>(s_.scan_share);
-  s_.scan_share = static_cast<int>((second + 1) % kShares);
-  for (size_t left = upto(second + 1) - upto(second); left > 0 && !s_.roll.empty();) {
-    s_.roll_at %= s_.roll.size();
-    JobState* job = s_.FindJob(s_.roll[s_.roll_at]);
-    if (job == nullptr) {
-      s_.roll[s_.roll_at] = s_.roll.back();
-      s_.roll.pop_back();
-      continue;
-    }
-    ++s_.roll_at;
-    --left;
-    LookAround(*job);
-  }
-}
-
-void Gaps::LookAround(JobState& job) {
-  // Once an hour a job is looked at as a whole, whatever was noted of it.
-  if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
-  const bool whole = s_.now.mono - *job.whole_at >= absl::Hours(1);
-  if (whole) job.whole_at = s_.now.mono;
-  Look(job, TriggerPoint::kScan, whole);
-  if (whole) s_.check_part->CheckAll(job);
-  s_.job_part->WatchCursor(job);
 }
 
 }  // namespace tidemark

@@ -67,7 +67,7 @@ void Runs::NoteLate(StreamId stream, const RunReport& report) {
 // The attempt may have ended a moment ago, by this report's first copy, and its row be on its way:
 // nothing is acknowledged that a crash could still undo.
 void Runs::AcknowledgeLate(StreamId stream, const AttemptRef& attempt) {
-  if (!s_.flushing && s_.flush.empty()) {
+  if (!s_.flushing && s_.NothingToFlush()) {
     s_.Send(stream, AcknowledgedOrder{attempt});
     return;
   }
@@ -263,7 +263,7 @@ void Runs::EndAttempt(LiveRun& run, const AttemptFacts& facts, Outcome outcome,
 void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& result) {
   JobState* job = s_.FindJob(run.row.occurrence.job_id);
   run.phase = RunPhase::kClosing;
-  s_.ForgetUpdate(run.row.run_id);
+  run.dirty = false;  // it is closed instead
   ++s_.tally.apps[run.row.app].ended[verdict.status];
   RunClose close;
   close.run_id = run.row.run_id;

@@ -405,7 +405,6 @@ void Runs::Drop(const std::string& run_id) {
   FreeSlot(*run);
   TakeBack(*run);
   if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) job->runs.erase(run_id);
-  s_.ForgetUpdate(run_id);
   s_.runs.erase(run_id);
 }
 

@@ -59,6 +59,7 @@ struct JobState {
   std::vector<Command> after_run;          // orders that wait for a run of the job to end
   std::vector<OpenBackfill> backfills;     // oldest first
   std::set<absl::CivilDay> noting;         // due dates whose note is not committed yet
+  uint64_t noted_sum = 0;                  // of all that this term noted: see Gaps::NoteDue
   std::optional<absl::Duration> whole_at;  // last look at all of its dates
   bool late = false;                       // had unsettled dates when last looked at
   std::string told_blocked;                // alert keys already raised in this term
@@ -103,6 +104,7 @@ struct LiveRun {
   bool told_held = false;
   bool told_waiting = false;
   bool progress_dirty = false;
+  bool dirty = false;                           // its row is to be written
   bool waiting = false;                         // counted in AppQueue
   std::string ready_under;                      // its key in AppQueue::ready; "": it is not there
   std::map<std::string, absl::Duration> avoid;  // executors that refused it, until when
@@ -246,7 +248,7 @@ struct State {
   // due meanwhile stays where it costs nothing, in the timers.
   bool FlushFull() const { return flushing && flush.opens.size() >= kFlushRuns; }
   static constexpr size_t kFlushRuns = 4096;
-  std::unordered_map<std::string, size_t> update_index;  // run_id → flush.updates
+  std::vector<std::string> dirty;  // runs with LiveRun::dirty, some of which may have ended
 
   std::unordered_map<uint64_t, PendingLedger> ledger;
   uint64_t next_query = 1;
@@ -293,17 +295,15 @@ struct State {
   void OnCommit(std::function<void(const FlushResult&)> action) {
     on_commit.push_back(std::move(action));
   }
-  // Writes the run's row as it is now; several writes before a flush are one.
-  void Update(const LiveRun& run) {
-    const auto [it, fresh] = update_index.try_emplace(run.row.run_id, flush.updates.size());
-    if (fresh) {
-      flush.updates.push_back({run.row});
-    } else {
-      flush.updates[it->second].run = run.row;
-    }
+  // Writes the run's row, as it will be when the flush leaves.
+  void Update(LiveRun& run) {
+    if (run.dirty) return;
+    run.dirty = true;
+    dirty.push_back(run.row.run_id);
   }
-  // Drops a pending write of the row: it is closed instead.
-  void ForgetUpdate(const std::string& run_id);
+  // Puts those rows into the flush.
+  void CollectUpdates();
+  bool NothingToFlush() const { return flush.empty() && dirty.empty(); }
   std::string NewId() { return ids.Next(now.lo); }
 };
 

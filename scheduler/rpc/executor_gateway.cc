@@ -1,9 +1,9 @@
-#include "scheduler/access/rate_limiter.h"
 #include "scheduler/rpc/executor_gateway.h"
 
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +18,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/access/authorizer.h"
+#include "scheduler/access/rate_limiter.h"
 #include "scheduler/rpc/executor_codec.h"
 #include "scheduler/rpc/inbox.h"
 #include "scheduler/rpc/request_funnel.h"
@@ -26,6 +27,10 @@
 
 namespace tidemark {
 namespace {
+
+// What waits for a write to end is sent as one, in messages of about this size: far below what
+// executors take, and soon enough for the first ones.
+constexpr size_t kMessageBytes = size_t{256} * 1024;
 
 const grpc::Status& NotServing() {
   static const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
@@ -56,9 +61,11 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
       registration_ = welcome->registration;
     }
-    AddTo(message, waiting_);
-    if (waiting_.has_welcome()) waiting_.mutable_welcome()->set_node_id(node_id);
-    has_waiting_ = true;
+    v1::SchedulerMessage& waiting = Waiting();
+    const int orders = waiting.orders_size();
+    AddTo(message, waiting);
+    if (waiting.has_welcome()) waiting.mutable_welcome()->set_node_id(node_id);
+    if (waiting.orders_size() > orders) waiting_bytes_ += waiting.orders(orders).ByteSizeLong();
     WriteNext();
   }
 
@@ -116,8 +123,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   void Tell(std::optional<bool> hold) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!hold.has_value() || finishing_) return;
-    waiting_.set_hold(*hold);
-    has_waiting_ = true;
+    Waiting().set_hold(*hold);
     WriteNext();
     listener_->OnCongested(id_, *hold);
   }
@@ -163,7 +169,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     absl::MutexLock lock(&mutex_);
     writing_ = false;
     if (!ok) {
-      has_waiting_ = false;
+      waiting_.clear();
       ending_ = true;
     }
     WriteNext();
@@ -178,11 +184,19 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     delete this;
   }
 
+  // The message that takes what is said next.
+  v1::SchedulerMessage& Waiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (waiting_.empty() || waiting_bytes_ >= kMessageBytes) {
+      waiting_.emplace_back();
+      waiting_bytes_ = 0;
+    }
+    return waiting_.back();
+  }
+
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (writing_ || !has_waiting_ || finishing_) return;
-    outgoing_.Swap(&waiting_);
-    waiting_.Clear();
-    has_waiting_ = false;
+    if (writing_ || waiting_.empty() || finishing_) return;
+    outgoing_ = std::move(waiting_.front());
+    waiting_.pop_front();
     writing_ = true;
     StartWrite(&outgoing_);
   }
@@ -209,8 +223,8 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   grpc::Status status_ ABSL_GUARDED_BY(mutex_);            // with which it ends
   int64_t registration_ ABSL_GUARDED_BY(mutex_) = 0;       // 0: not welcomed
   v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
-  v1::SchedulerMessage waiting_ ABSL_GUARDED_BY(mutex_);
-  bool has_waiting_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<v1::SchedulerMessage> waiting_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the orders in the last of them
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
