@@ -48,7 +48,8 @@ void FillHistory(BenchSql& sql, int64_t runs) {
              "tidemark_now(), 'SUCCEEDED', '' FROM " +
              range);
   }
-  sql.Text("VACUUM ANALYZE run_history; VACUUM ANALYZE run_attempt");
+  sql.Text("VACUUM ANALYZE run_history");
+  sql.Text("VACUUM ANALYZE run_attempt");
 }
 
 double MedianMillis(const std::function<grpc::Status(grpc::ClientContext*)>& call) {
@@ -66,7 +67,7 @@ double MedianMillis(const std::function<grpc::Status(grpc::ClientContext*)>& cal
 // The pages that an operator opens, on a database with history.
 double MeasurePages(const BenchOptions& options, BenchPostgres& postgres, const std::string& url,
                     BenchSql& sql, BenchReport& report) {
-  LoadJobs(sql, DatedJob("old"), "paged", 10);
+  LoadJobs(sql, {DatedJob("old")}, "paged", 10);
   // Its ledger: a year of DONE dates.
   sql.Text(
       "UPDATE job SET ledger_from = current_date - 366, created_at = created_at - interval '367 "

@@ -44,12 +44,11 @@ OverloadResult Overload(const BenchOptions& options, BenchPostgres& postgres,
     JobSpec over = IntervalJob(kApp, first, absl::Seconds(1));
     over.schedule.start_at = first;
     over.schedule.end_at = last;
-    LoadJobs(sql, over, kApp, plan.per_second);
+    LoadJobs(sql, {over}, kApp, plan.per_second);
     JobSpec calm = IntervalJob(kCalm, first, absl::Seconds(1));
     calm.schedule.start_at = first;
     calm.schedule.end_at = last;
-    LoadJobs(sql, calm, kCalm, 10);
-    sql.Text("ANALYZE job; ANALYZE job_version");
+    LoadJobs(sql, {calm}, kCalm, 10);
     BenchWorld world(options, postgres, url);
     world.StartScheduler();
     world.StartExecutors(kApp, options.executors, plan.capacity / options.executors);
