@@ -54,8 +54,8 @@ BenchReport RunStart(const BenchOptions& options, BenchPostgres& postgres) {
   const std::string url = postgres.MakeDatabase("start");
   {
     BenchSql sql(url);
-    // One of them is due each second, so the first fire comes as soon as the start allows it; what
-    // it waits for its second (0.5 s on average) is part of the figure.
+    // One of them is due each second and has missed some by the time of the start: its first run is
+    // recorded as soon as the start allows it, not at the next full second.
     LoadJobs(sql, {IntervalJob("start", absl::UnixEpoch(), absl::Seconds(1))}, "first", 1);
     const absl::Time later = absl::FromUnixMicros(WallMicros()) + absl::Hours(20);
     LoadJobs(
