@@ -94,9 +94,10 @@ SteadyResult Measure(const BenchOptions& options, BenchPostgres& postgres, const
                      BenchReport& report) {
   SteadyResult result;
   double lead = 8 + plan.jobs / 15000.0;
-  for (double needed = lead + 1; needed > lead;) {
-    needed = Try(options, postgres, plan, lead, &result);
-    if (needed > lead) lead = needed * 1.5;
+  while (true) {
+    const double needed = Try(options, postgres, plan, lead, &result);
+    if (needed <= lead) break;
+    lead = needed * 1.5;
   }
   const std::string name = std::to_string(plan.jobs);
   report.Figure(name + ".fires_per_second", result.fires / plan.seconds, "1/s");
