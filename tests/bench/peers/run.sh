@@ -67,21 +67,26 @@ one() {
 }
 
 results=$work/results
+: >"$results"
+# try PEER WHAT RUNS POOL: one measurement, if it succeeds
+try() {
+  local line
+  if line=$(one "$@") && [ -n "$line" ]; then echo "$1 $2 $line" | tee -a "$results" >&2; fi
+}
 for peer in "${peers[@]}"; do
   "$here/$peer/install.sh"
-  [ "$peer" != bullmq ] || start_redis
-  number=$runs
-  [ "$peer" != quartz ] || number=$((runs / 20))
+  drain_runs=$runs herd_runs=$herd
+  case $peer in
+    bullmq) start_redis ;;
+    quartz) drain_runs=$((runs / 20)) herd_runs=$((herd / 10)) ;;
+  esac
   for pool in $pools; do
-    if [ "$peer" != croner ]; then
-      echo "$peer drain $(one "$peer" drain "$number" "$pool")" | tee -a "$results" >&2
-    fi
-    [ "$peer" != quartz ] || herd_runs=$((herd / 10))
-    echo "$peer herd $(one "$peer" herd "${herd_runs:-$herd}" "$pool")" | tee -a "$results" >&2
-    herd_runs=
+    [ "$peer" = croner ] || try "$peer" drain "$drain_runs" "$pool"
+    try "$peer" herd "$herd_runs" "$pool"
     [ "$peer" != croner ] || break
   done
 done
+[ -s "$results" ] || { echo "run.sh: nothing was measured" >&2; exit 1; }
 
 node -e '
 const history = {"graphile-worker": "none: finished jobs are deleted",
