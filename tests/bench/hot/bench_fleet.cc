@@ -57,6 +57,43 @@ void Await(IdleExecutor& executor, size_t index, const Wanted& wanted) {
   } while (!wanted(message));
 }
 
+// A heartbeat of each, and its answer.
+void BeatAll(std::vector<IdleExecutor>& executors) {
+  for (size_t i = 0; i < executors.size(); ++i) {
+    v1::ExecutorMessage message;
+    message.mutable_heartbeat()->set_sequence(++executors[i].beats);
+    if (!executors[i].stream->Write(message)) Lost(i);
+  }
+  for (size_t i = 0; i < executors.size(); ++i) {
+    Await(executors[i], i, [&](const v1::SchedulerMessage& message) {
+      return message.heartbeat_ack().sequence() == executors[i].beats;
+    });
+  }
+}
+
+[[noreturn]] void Serve(const std::string& address, const std::string& app, int count,
+                        double beat) {
+  std::vector<IdleExecutor> executors;
+  executors.reserve(static_cast<size_t>(count));
+  double since = MonotonicSeconds();
+  for (int i = 0; i < count; ++i) {
+    executors.push_back(Connect(address, app, i));
+    Await(executors.back(), executors.size() - 1,
+          [](const v1::SchedulerMessage& message) { return message.has_welcome(); });
+    // Whoever is connected beats on while others still connect: 17 s without one is an end.
+    if (MonotonicSeconds() - since < beat) continue;
+    since = MonotonicSeconds();
+    BeatAll(executors);
+  }
+  std::printf("connected %d\n", count);
+  std::fflush(stdout);
+  while (true) {
+    BenchWait(beat - (MonotonicSeconds() - since));
+    since = MonotonicSeconds();
+    BeatAll(executors);
+  }
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Idle executors that say hello and beat.", "bench-fleet");
   std::string address;
@@ -68,37 +105,7 @@ int Main(int argc, char** argv) {
   app.add_option("--count", count, "How many");
   app.add_option("--beat", beat, "Seconds between two beats of each");
   CLI11_PARSE(app, argc, argv);
-  std::vector<IdleExecutor> executors;
-  executors.reserve(static_cast<size_t>(count));
-  double since = MonotonicSeconds();
-  // Whoever is connected beats on while others still connect: 17 s without one is an end.
-  const auto beat_all = [&] {
-    for (IdleExecutor& executor : executors) {
-      v1::ExecutorMessage message;
-      message.mutable_heartbeat()->set_sequence(++executor.beats);
-      if (!executor.stream->Write(message)) Lost(0);
-    }
-    for (size_t i = 0; i < executors.size(); ++i) {
-      Await(executors[i], i, [&](const v1::SchedulerMessage& message) {
-        return message.heartbeat_ack().sequence() == executors[i].beats;
-      });
-    }
-  };
-  for (int i = 0; i < count; ++i) {
-    executors.push_back(Connect(address, name, i));
-    Await(executors.back(), executors.size() - 1,
-          [](const v1::SchedulerMessage& message) { return message.has_welcome(); });
-    if (MonotonicSeconds() - since < beat) continue;
-    since = MonotonicSeconds();
-    beat_all();
-  }
-  std::printf("connected %d\n", count);
-  std::fflush(stdout);
-  while (true) {
-    BenchWait(beat - (MonotonicSeconds() - since));
-    since = MonotonicSeconds();
-    beat_all();
-  }
+  Serve(address, name, count, beat);
 }
 
 }  // namespace

@@ -22,6 +22,24 @@ std::string Escaped(const std::string& text) {
   return out;
 }
 
+// A stored definition around the number in the job's name.
+struct Template {
+  std::string head;
+  std::string tail;
+};
+
+std::vector<Template> TemplatesOf(const std::vector<JobSpec>& likes, const std::string& prefix) {
+  constexpr char kName[] = "BENCH.NAME";
+  std::vector<Template> templates;
+  for (JobSpec spec : likes) {
+    spec.name = kName;
+    const std::string text = Escaped(EncodeJobSpec(spec));
+    const size_t at = text.find(kName);
+    templates.push_back({text.substr(0, at) + prefix + "-", text.substr(at + sizeof kName - 1)});
+  }
+  return templates;
+}
+
 }  // namespace
 
 JobSpec IntervalJob(const std::string& app, absl::Time first, absl::Duration every) {
@@ -48,23 +66,18 @@ JobSpec DatedJob(const std::string& app) {
   return spec;
 }
 
-void LoadJobs(BenchSql& sql, const JobSpec& like, const std::string& prefix, int count) {
-  constexpr char kName[] = "BENCH.NAME";
-  JobSpec spec = like;
-  spec.name = kName;
-  const std::string text = Escaped(EncodeJobSpec(spec));
-  const size_t at = text.find(kName);
-  const std::string head = text.substr(0, at) + prefix + "-";
-  const std::string tail = text.substr(at + sizeof kName - 1);
+void LoadJobs(BenchSql& sql, const std::vector<JobSpec>& likes, const std::string& prefix,
+              int count) {
+  const std::vector<Template> templates = TemplatesOf(likes, prefix);
   const std::string now = sql.Text("SELECT tidemark_now()");
   const int64_t first = NewJobId(SystemClock().WallNow(), SystemRandom());
   int i = 0;
   sql.Text("BEGIN");
   sql.Copy(
-      "COPY job (job_id, name, namespace, app, shard, version, created_at, updated_at) "
-      "FROM STDIN",
+      "COPY job (job_id, name, namespace, app, shard, version, created_at, updated_at) FROM STDIN",
       [&](std::string* out) {
         if (i == count) return false;
+        const JobSpec& spec = likes[static_cast<size_t>(i) % likes.size()];
         *out += std::to_string(first + i) + "\t" + prefix + "-" + std::to_string(i) + "\t" +
                 spec.ns + "\t" + spec.app + "\t" + std::to_string(ShardOf(first + i)) + "\t1\t" +
                 now + "\t" + now + "\n";
@@ -75,12 +88,16 @@ void LoadJobs(BenchSql& sql, const JobSpec& like, const std::string& prefix, int
   sql.Copy("COPY job_version (job_id, version, valid_from, spec, author, calendar) FROM STDIN",
            [&](std::string* out) {
              if (i == count) return false;
-             *out += std::to_string(first + i) + "\t1\t" + now + "\t" + head + std::to_string(i) +
-                     tail + "\tbench\t\n";
+             const Template& text = templates[static_cast<size_t>(i) % templates.size()];
+             *out += std::to_string(first + i) + "\t1\t" + now + "\t" + text.head +
+                     std::to_string(i) + text.tail + "\tbench\t\n";
              ++i;
              return true;
            });
   sql.Text("COMMIT");
+  // Outside: VACUUM takes no transaction, and two statements at once are one.
+  sql.Text("VACUUM ANALYZE job");
+  sql.Text("VACUUM ANALYZE job_version");
 }
 
 void ApplyJobs(const std::vector<JobSpec>& specs, const std::string& address) {

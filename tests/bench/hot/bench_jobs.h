@@ -3,6 +3,7 @@
 #define TIDEMARK_TESTS_BENCH_HOT_BENCH_JOBS_H_
 
 #include <string>
+#include <vector>
 
 #include "scheduler/core/job.h"
 #include "tests/bench/hot/bench_sql.h"
@@ -14,10 +15,10 @@ JobSpec IntervalJob(const std::string& app, absl::Time first, absl::Duration eve
 // A dated job of `app` that is due daily at 01:00 UTC.
 JobSpec DatedJob(const std::string& app);
 
-// Makes `count` jobs PREFIX-0, PREFIX-1, … like `like` (its name does not count), of handler
-// "work-0", by COPY into the columns that an apply writes. No scheduler may run on the database.
-// ANALYZE job and job_version when all are there.
-void LoadJobs(BenchSql& sql, const JobSpec& like, const std::string& prefix, int count);
+// Makes `count` jobs PREFIX-0, PREFIX-1, …, the i-th like `likes[i % size]` (whose names do not
+// count), by COPY into the columns that an apply writes. No scheduler may run on the database.
+void LoadJobs(BenchSql& sql, const std::vector<JobSpec>& likes, const std::string& prefix,
+              int count);
 
 // Applies a job like PREFIX-0 by the scheduler's service at `address`, and ends the program when
 // its rows are not what LoadJobs wrote: the short cut would measure something else.

@@ -86,7 +86,7 @@ void BenchWorld::StartExecutors(const std::string& app, int count, int capacity,
   BenchSql sql(url_);
   const std::string up =
       "SELECT count(*) AS bench_poll FROM executor WHERE state = 'UP' AND app = '" + app + "'";
-  if (!WaitFor([&] { return sql.Int(up) >= count; }, absl::Seconds(60))) {
+  if (!WaitFor([&] { return sql.Int(up) >= count; }, absl::Seconds(300))) {
     Die("the executors do not come up: " + ReadFile(Path(app + "-0.log")));
   }
 }

@@ -34,7 +34,7 @@ BenchReport RunDrain(const BenchOptions& options, BenchPostgres& postgres) {
   report.GoalAtMost("commits a run", flood.cost.commits / flood.runs, 4.0 / 1024);
   report.GoalAtMost("statements a run", flood.cost.statements / flood.runs, 4.0 / 1024);
   report.GoalAtMost("WAL bytes a run", flood.cost.wal_bytes / flood.runs, 600);
-  ReportPeerDrain(options.peers, flood.per_second, report);
+  ReportPeerDrain(options.peers, plan.runs, flood.per_second, report);
   report.Note("statements by time (ms | calls | rows | text):");
   for (const std::string& line : flood.slowest) report.Note("  " + line);
   return report;

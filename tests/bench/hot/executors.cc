@@ -1,9 +1,9 @@
 // executors: what thousands of idle streams cost, and whether dispatch beside them stays quick.
 #include <string>
+#include <vector>
 
 #include "tests/bench/hot/bench_clock.h"
 #include "tests/bench/hot/bench_jobs.h"
-#include "tests/bench/hot/bench_sql.h"
 #include "tests/bench/hot/bench_world.h"
 #include "tests/bench/hot/flood.h"
 #include "tests/bench/hot/scenario.h"
@@ -17,38 +17,41 @@ struct FleetCost {
   std::vector<double> lateness_ms;
 };
 
+void StartFleet(BenchWorld& world, int streams) {
+  Process& fleet = world.StartProgram(
+      "fleet", {"bench-fleet", "--scheduler", world.address(), "--count", std::to_string(streams)});
+  const std::string log = world.Path("fleet.log");
+  const auto connected = [&] { return ReadFile(log).find("connected") != std::string::npos; };
+  WaitFor([&] { return connected() || !fleet.Running(); }, absl::Seconds(120 + streams / 50));
+  if (!connected() || !fleet.Running()) world.Die("fleet: " + ReadFile(log));
+}
+
+// Ten fires a second.
+void ApplyBusy(const BenchWorld& world) {
+  std::vector<JobSpec> specs;
+  for (int i = 0; i < 10; ++i) {
+    specs.push_back(IntervalJob("busy", absl::UnixEpoch(), absl::Seconds(1)));
+    specs.back().name = "busy-" + std::to_string(i);
+  }
+  ApplyJobs(specs, world.address());
+}
+
 FleetCost MeasureFleet(const BenchOptions& options, BenchPostgres& postgres, int streams,
                        double seconds) {
   const std::string url = postgres.MakeDatabase("executors");
   FleetCost cost;
   {
-    BenchSql sql(url);
     BenchWorld world(options, postgres, url);
     world.StartScheduler();
     world.StartExecutors("busy", 1, 64);
     const double before = static_cast<double>(world.SchedulerBytes());
-    Process& fleet = world.StartProgram("fleet", {"bench-fleet", "--scheduler", world.address(),
-                                                  "--count", std::to_string(streams)});
-    const bool all = WaitFor(
-        [&] {
-          return ReadFile(world.Path("fleet.log")).find("connected") != std::string::npos ||
-                 !fleet.Running();
-        },
-        absl::Seconds(60 + streams / 50));
-    if (!all || !fleet.Running()) world.Die("fleet: " + ReadFile(world.Path("fleet.log")));
+    StartFleet(world, streams);
     cost.bytes_per_stream = (static_cast<double>(world.SchedulerBytes()) - before) / streams;
-    // Idle: nothing but heartbeats, each 5 s.
+    // Idle: nothing but heartbeats.
     const CpuUse idle = world.Cpu();
     BenchWait(seconds);
     cost.cpu_share = world.Cpu().Since(idle).scheduler / seconds;
-    // And beside them ten fires a second.
-    std::vector<JobSpec> specs;
-    for (int i = 0; i < 10; ++i) {
-      JobSpec spec = IntervalJob("busy", absl::UnixEpoch(), absl::Seconds(1));
-      spec.name = "busy-" + std::to_string(i);
-      specs.push_back(spec);
-    }
-    ApplyJobs(specs, world.address());
+    ApplyBusy(world);
     BenchWait(seconds);
     cost.lateness_ms = LatenessMillis(world.StopExecutors("busy"));
     world.KillScheduler();

@@ -61,8 +61,7 @@ class FloodRun {
       due_ = absl::FromUnixSeconds(absl::ToUnixSeconds(now + absl::Seconds(lead)) + 1);
       like_ = IntervalJob(kApp, due_, absl::Hours(24));
     }
-    LoadJobs(sql_, like_, "job", plan_.runs);
-    sql_.Text("ANALYZE job; ANALYZE job_version");
+    LoadJobs(sql_, {like_}, "job", plan_.runs);
     since_ = sql_.Text(
         "SELECT overlay(lpad(to_hex((extract(epoch FROM tidemark_now()) * 1000)::bigint), 12, '0') "
         "PLACING '-' FROM 9 FOR 0) || '-7000-8000-000000000000'");
@@ -144,7 +143,7 @@ FloodResult RunFlood(const BenchOptions& options, BenchPostgres& postgres, const
     if (plan.url.empty()) {
       postgres.DropDatabase("flood");
     } else if (!done || !plan.keep_jobs) {
-      BenchSql(url).Text("TRUNCATE job, job_version, job_cursor");
+      BenchSql(url).Text("TRUNCATE job, job_version, job_cursor CASCADE");
     }
     if (done) return result;
     lead *= 2;

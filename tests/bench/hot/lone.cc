@@ -11,7 +11,7 @@ namespace tidemark {
 
 BenchReport RunLone(const BenchOptions& options, BenchPostgres& postgres) {
   BenchReport report("lone");
-  const double seconds = options.Seconds(60, 5);
+  const double seconds = options.Seconds(60, 15);
   report.Setting("fires", seconds);
   report.Setting("executors", 1);
   const std::string url = postgres.MakeDatabase("lone");

@@ -49,6 +49,26 @@ std::string Names() {
   return names + "  all         all of them, one after the other";
 }
 
+int RunWanted(const BenchOptions& options, const std::string& wanted, const std::string& json) {
+  std::vector<const Scenario*> scenarios;
+  for (const Scenario& scenario : Scenarios()) {
+    if (wanted == "all" || wanted == scenario.name) scenarios.push_back(&scenario);
+  }
+  if (scenarios.empty()) BenchDie("there is no scenario '" + wanted + "'\n" + Names());
+  BenchPostgres postgres;
+  std::string documents;
+  for (const Scenario* scenario : scenarios) {
+    const BenchReport report = scenario->run(options, postgres);
+    report.Print();
+    documents += (documents.empty() ? "" : ",\n") + report.Json();
+  }
+  if (json.empty()) return 0;
+  std::ofstream out(json);
+  out << (wanted == "all" ? "[" + documents + "]\n" : documents + "\n");
+  if (!out.flush()) BenchDie("cannot write " + json);
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
       "Measures fire, durable, executor, finished, durable: a real scheduler, a private PostgreSQL "
@@ -79,23 +99,7 @@ int Main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   options.scale = ScaleOf(quick ? "quick" : scale);
   InitLogging("tidemark_bench", "warn");
-  std::vector<std::string> documents;
-  BenchPostgres postgres;
-  for (const Scenario& scenario : Scenarios()) {
-    if (wanted != "all" && wanted != scenario.name) continue;
-    const BenchReport report = scenario.run(options, postgres);
-    report.Print();
-    documents.push_back(report.Json());
-  }
-  if (documents.empty()) BenchDie("there is no scenario '" + wanted + "'\n" + Names());
-  if (json.empty()) return 0;
-  std::ofstream out(json);
-  for (size_t i = 0; i < documents.size(); ++i) {
-    out << (wanted == "all" ? (i == 0 ? "[" : ",\n") : "") << documents[i];
-  }
-  out << (wanted == "all" ? "]\n" : "\n");
-  if (!out.flush()) BenchDie("cannot write " + json);
-  return 0;
+  return RunWanted(options, wanted, json);
 }
 
 }  // namespace

@@ -40,19 +40,24 @@ std::map<std::string, PeerFigures> ReadPeers(const std::string& file) {
     const auto history = peer.fields().find("history");
     if (history != peer.fields().end()) figures.history = history->second.string_value();
     figures.per_second = Number(Child(peer, "drain"), "per_second");
+    figures.drain_runs = Number(Child(peer, "drain"), "runs");
     figures.herd_runs = Number(Child(peer, "herd"), "runs");
     figures.lateness_p99 = Number(Child(peer, "herd"), "lateness_p99");
   }
   return peers;
 }
 
-void ReportPeerDrain(const std::string& file, double per_second, BenchReport& report) {
+void ReportPeerDrain(const std::string& file, int runs, double per_second, BenchReport& report) {
   const std::map<std::string, double> wanted = {
       {"graphile-worker", 1}, {"pg-boss", 4}, {"quartz", 100}};
   for (const auto& [name, peer] : ReadPeers(file)) {
     if (peer.per_second == 0) continue;
     report.Figure("peer." + name + ".runs_per_second", peer.per_second, "1/s");
-    report.Note(name + ", history: " + peer.history);
+    report.Note(name + ", history: " + peer.history +
+                (peer.drain_runs == runs
+                     ? ""
+                     : "; measured with " + std::to_string(static_cast<int>(peer.drain_runs)) +
+                           " runs, not " + std::to_string(runs)));
     const auto goal = wanted.find(name);
     if (goal != wanted.end()) {
       report.GoalAtLeast("drain / " + name, per_second / peer.per_second, goal->second);

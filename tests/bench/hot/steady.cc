@@ -1,5 +1,6 @@
 // steady: what a fire costs with few and with very many registered jobs, all of which take part.
 #include <string>
+#include <vector>
 
 #include "tests/bench/hot/bench_clock.h"
 #include "tests/bench/hot/bench_jobs.h"
@@ -17,7 +18,8 @@ constexpr char kApp[] = "steady";
 struct SteadyPlan {
   int jobs = 0;
   int per_second = 0;
-  double seconds = 0;  // of fires, and before them a third of it idle
+  double idle = 0;     // seconds before the first fire
+  double seconds = 0;  // of fires
 };
 
 struct SteadyResult {
@@ -32,58 +34,71 @@ struct SteadyResult {
 // Fires of `per_second` jobs fall on each second, each job's in turn, from `first` on.
 void LoadInTurn(BenchSql& sql, const SteadyPlan& plan, absl::Time first) {
   const int period = plan.jobs / plan.per_second;
+  std::vector<JobSpec> likes;
   for (int i = 0; i < period; ++i) {
-    JobSpec spec = IntervalJob(kApp, first + absl::Seconds(i), absl::Seconds(period));
-    spec.schedule.start_at = first;
-    LoadJobs(sql, spec, "steady-" + std::to_string(i), plan.per_second);
+    likes.push_back(IntervalJob(kApp, first + absl::Seconds(i), absl::Seconds(period)));
+    likes.back().schedule.start_at = first;
   }
-  sql.Text("ANALYZE job; ANALYZE job_version");
+  LoadJobs(sql, likes, "steady", plan.jobs);
 }
 
-// False: the scheduler was not ready in time.
-bool Try(const BenchOptions& options, BenchPostgres& postgres, const SteadyPlan& plan, double lead,
-         SteadyResult* result) {
+double Until(absl::Time time) {
+  return absl::ToDoubleSeconds(time - absl::FromUnixMicros(WallMicros()));
+}
+
+void MeasureFires(BenchWorld& world, BenchSql& sql, const SteadyPlan& plan, SteadyResult* result) {
+  const std::string ended = "SELECT count(*) AS bench_poll FROM run_history";
+  const CpuUse cpu = world.Cpu();
+  const int64_t before = sql.Int(ended);
+  BenchWait(plan.seconds);
+  result->fires = static_cast<double>(sql.Int(ended) - before);
+  if (result->fires == 0) world.Die("nothing fires");
+  result->cpu = world.Cpu().Since(cpu);
+  result->cpu_per_fire_us = result->cpu.total() / result->fires * 1e6;
+}
+
+// First fires come `lead` seconds and the idle time from now. Returns the seconds that were needed
+// until the scheduler was ready; more than `lead`: nothing was measured.
+double Try(const BenchOptions& options, BenchPostgres& postgres, const SteadyPlan& plan,
+           double lead, SteadyResult* result) {
+  const double begin = MonotonicSeconds();
   const std::string url = postgres.MakeDatabase("steady");
-  bool ready = false;
+  double needed = 0;
   {
     BenchSql sql(url);
-    const double idle = plan.seconds / 3;
-    const absl::Time first =
-        absl::FromUnixSeconds(WallMicros() / 1'000'000 + static_cast<int64_t>(lead + idle));
+    const absl::Time first = absl::FromUnixSeconds(WallMicros() / 1'000'000 +
+                                                   static_cast<int64_t>(lead + plan.idle) + 1);
     LoadInTurn(sql, plan, first);
     BenchWorld world(options, postgres, url);
     world.StartScheduler();
+    // Executors are let in by a term that has read its jobs.
     world.StartExecutors(kApp, 2, plan.per_second);
-    // Registered means loaded: executors are let in by a term that has read its jobs.
-    const double until_first = absl::ToDoubleSeconds(first - absl::FromUnixMicros(WallMicros()));
-    ready = until_first >= idle;
-    if (ready) {
-      BenchWait(until_first - idle);
+    needed = MonotonicSeconds() - begin;
+    if (needed <= lead) {
+      BenchWait(Until(first) - plan.idle);
       DatabaseMeter quiet(sql);
-      BenchWait(idle - 2);
-      result->idle_statements = quiet.Read(false).statements / (idle - 2);
+      BenchWait(plan.idle - 2);
+      result->idle_statements = quiet.Read(false).statements / (plan.idle - 2);
       result->bytes = static_cast<double>(world.SchedulerBytes());
-      BenchWait(absl::ToDoubleSeconds(first - absl::FromUnixMicros(WallMicros())) + 2.5);
-      const CpuUse cpu = world.Cpu();
-      const int64_t before = sql.Int("SELECT count(*) AS bench_poll FROM run_history");
-      BenchWait(plan.seconds);
-      result->fires =
-          static_cast<double>(sql.Int("SELECT count(*) AS bench_poll FROM run_history") - before);
-      result->cpu = world.Cpu().Since(cpu);
-      result->cpu_per_fire_us = result->cpu.total() / result->fires * 1e6;
+      BenchWait(Until(first) + 2.5);
+      MeasureFires(world, sql, plan, result);
       result->lateness_p99 = Percentile(LatenessMillis(world.StopExecutors(kApp)), 0.99);
     }
     world.KillScheduler();
   }
   postgres.DropDatabase("steady");
-  return ready;
+  return needed;
 }
 
 SteadyResult Measure(const BenchOptions& options, BenchPostgres& postgres, const SteadyPlan& plan,
                      BenchReport& report) {
   SteadyResult result;
   double lead = 8 + plan.jobs / 15000.0;
-  while (!Try(options, postgres, plan, lead, &result)) lead *= 2;
+  while (true) {
+    const double needed = Try(options, postgres, plan, lead, &result);
+    if (needed <= lead) break;
+    lead = needed * 1.5;
+  }
   const std::string name = std::to_string(plan.jobs);
   report.Figure(name + ".fires_per_second", result.fires / plan.seconds, "1/s");
   report.Figure(name + ".cpu_per_fire", result.cpu_per_fire_us, "us");
@@ -102,7 +117,8 @@ BenchReport RunSteady(const BenchOptions& options, BenchPostgres& postgres) {
   BenchReport report("steady");
   SteadyPlan plan;
   plan.per_second = options.Sized(1000, 100);
-  plan.seconds = options.Seconds(60, 9);
+  plan.seconds = options.Seconds(60, 6);
+  plan.idle = options.Seconds(22, 7);
   report.Setting("fires_per_second", plan.per_second);
   report.Setting("seconds", plan.seconds);
   SteadyResult first;

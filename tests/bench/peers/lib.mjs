@@ -15,6 +15,15 @@ export async function until(condition, every = 20) {
   }
 }
 
+/** When a herd of `runs` is due: late enough for all of it to be added before. */
+export const herdDue = (runs) => Math.ceil((now() + 4000 + 2 * runs) / 1000) * 1000;
+
+/** To be called when all have been added: later ones would be late by themselves. */
+export async function awaitDue(due) {
+  if (now() > due) throw new Error("the herd was due before all of it was added");
+  await wait(due - now());
+}
+
 export function percentile(samples, share) {
   const sorted = Float64Array.from(samples).sort();
   const at = Math.max(1, Math.ceil(share * sorted.length)) - 1;

@@ -7,7 +7,7 @@
 # shows beside its own figures. Quartz gets a twentieth of the runs, its rate does not depend on it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-runs=100000 herd=10000 pools="8 24 64" out=/dev/stdout peers=()
+runs=100000 herd=10000 pools="8 24 64" out= peers=()
 while [ $# -gt 0 ]; do
   case $1 in
     --runs) runs=$2 && shift 2 ;;
@@ -53,7 +53,7 @@ start_redis() {
 # one PEER WHAT RUNS POOL: a fresh database, one line of JSON
 one() {
   local peer=$1 what=$2 number=$3 pool=$4
-  psql -q "$base" -c "DROP DATABASE IF EXISTS peer WITH (FORCE)" -c "CREATE DATABASE peer"
+  PGOPTIONS="-c client_min_messages=warning" psql -q "$base" -c "DROP DATABASE IF EXISTS peer WITH (FORCE)" -c "CREATE DATABASE peer"
   export BENCH_DATABASE_URL="postgres://tidemark@127.0.0.1:$port/peer"
   export BENCH_JDBC_URL="jdbc:postgresql://127.0.0.1:$port/peer"
   if [ "$peer" = quartz ]; then
@@ -67,21 +67,26 @@ one() {
 }
 
 results=$work/results
+: >"$results"
+# try PEER WHAT RUNS POOL: one measurement, if it succeeds
+try() {
+  local line
+  if line=$(one "$@") && [ -n "$line" ]; then echo "$1 $2 $line" | tee -a "$results" >&2; fi
+}
 for peer in "${peers[@]}"; do
   "$here/$peer/install.sh"
-  [ "$peer" != bullmq ] || start_redis
-  number=$runs
-  [ "$peer" != quartz ] || number=$((runs / 20))
+  drain_runs=$runs herd_runs=$herd
+  case $peer in
+    bullmq) start_redis ;;
+    quartz) drain_runs=$((runs / 20)) herd_runs=$((herd / 10)) ;;
+  esac
   for pool in $pools; do
-    if [ "$peer" != croner ]; then
-      echo "$peer drain $(one "$peer" drain "$number" "$pool")" | tee -a "$results" >&2
-    fi
-    [ "$peer" != quartz ] || herd_runs=$((herd / 10))
-    echo "$peer herd $(one "$peer" herd "${herd_runs:-$herd}" "$pool")" | tee -a "$results" >&2
-    herd_runs=
+    [ "$peer" = croner ] || try "$peer" drain "$drain_runs" "$pool"
+    try "$peer" herd "$herd_runs" "$pool"
     [ "$peer" != croner ] || break
   done
 done
+[ -s "$results" ] || { echo "run.sh: nothing was measured" >&2; exit 1; }
 
 node -e '
 const history = {"graphile-worker": "none: finished jobs are deleted",
@@ -96,4 +101,5 @@ for (const line of require("fs").readFileSync(process.argv[1], "utf8").trim().sp
   const better = (a, b) => what === "drain" ? a.per_second > b.per_second : a.lateness_p99 < b.lateness_p99;
   if (!entry[what] || better(result, entry[what])) entry[what] = result;
 }
-console.log(JSON.stringify({peers}, null, 1));' "$results" >"$out"
+console.log(JSON.stringify({peers}, null, 1));' "$results" >"$work/peers.json"
+if [ -n "$out" ]; then cp "$work/peers.json" "$out"; else cat "$work/peers.json"; fi

@@ -1,6 +1,6 @@
 // Keeps finished jobs, in memory.
 import { Queue, Worker } from "bullmq";
-import { arguments_, now, printDrain, printHerd, until, wait } from "../lib.mjs";
+import { arguments_, awaitDue, herdDue, now, printDrain, printHerd, until } from "../lib.mjs";
 import { settings } from "./settings.mjs";
 
 const { what, runs, pool } = arguments_();
@@ -29,11 +29,11 @@ if (what === "drain") {
   printDrain(pool, runs, (now() - begin) / 1000, addSeconds);
   await its.close(true);
 } else {
-  const due = Math.ceil(now() + 4000 + runs / 4);
+  const due = herdDue(runs);
   const lateness = [];
   const its = new Worker("work", async () => { lateness.push(now() - due); }, worker);
   await add(due);
-  await wait(Math.max(0, due - now()));
+  await awaitDue(due);
   await until(() => lateness.length === runs);
   printHerd(pool, lateness);
   await its.close(true);

@@ -1,6 +1,6 @@
 // In memory: keeps nothing.
 import { Cron } from "croner";
-import { arguments_, now, printHerd, until } from "../lib.mjs";
+import { arguments_, awaitDue, herdDue, now, printHerd, until } from "../lib.mjs";
 import { settings } from "./settings.mjs";
 
 const { what, runs, pool } = arguments_();
@@ -8,10 +8,11 @@ if (what === "drain") {
   console.error("croner has no backlog to drain");
   process.exit(2);
 }
-const due = Math.ceil((now() + 3000 + runs / 20) / 1000) * 1000;
+const due = herdDue(runs);
 const lateness = [];
 const jobs = Array.from({ length: runs }, () =>
   new Cron(new Date(due), settings(), () => { lateness.push(now() - due); }));
+await awaitDue(due);
 await until(() => lateness.length === runs);
 if (jobs.length !== runs) throw new Error("jobs were lost");
 printHerd(pool, lateness);

@@ -1,3 +1,3 @@
-// croner (croner.56k.guru/usage): in memory, nothing durable, one timer a job. There is no pool; it
-// is the floor of what a timer in Node can do.
-export const settings = () => ({ timezone: "UTC" });
+// croner (croner.56k.guru/usage/configuration): in memory, nothing durable, one timer a job. There
+// is no pool. maxRuns: no search for a next time; no time zone: the due time is an instant.
+export const settings = () => ({ maxRuns: 1 });

@@ -1,7 +1,7 @@
 // Keeps no history: a job that is done is deleted.
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import pg from "pg";
-import { arguments_, now, printDrain, printHerd, until, wait } from "../lib.mjs";
+import { arguments_, awaitDue, herdDue, now, printDrain, printHerd, until } from "../lib.mjs";
 import { settings } from "./settings.mjs";
 
 const { what, runs, pool, url } = arguments_();
@@ -33,11 +33,11 @@ if (what === "drain") {
   printDrain(pool, runs, (now() - begin) / 1000, addSeconds);
   await runner.stop();
 } else {
-  const due = Math.ceil(now() + 4000 + runs / 10);
+  const due = herdDue(runs);
   const lateness = [];
   const runner = await run({ preset, taskList: { work: async () => { lateness.push(now() - due); } } });
   await add(new Date(due));
-  await wait(Math.max(0, due - now()));
+  await awaitDue(due);
   await until(() => lateness.length === runs);
   printHerd(pool, lateness);
   await runner.stop();

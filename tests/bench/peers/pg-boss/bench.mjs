@@ -1,6 +1,6 @@
 // Keeps finished jobs (archives them after 12 hours).
 import PgBoss from "pg-boss";
-import { arguments_, now, printDrain, printHerd, until, wait } from "../lib.mjs";
+import { arguments_, awaitDue, herdDue, now, printDrain, printHerd, until } from "../lib.mjs";
 import { settings } from "./settings.mjs";
 
 const { what, runs, pool, url } = arguments_();
@@ -35,7 +35,7 @@ if (what === "drain") {
   if (done !== runs) throw new Error(`${done} of ${runs} jobs`);
   printDrain(pool, runs, (now() - begin) / 1000, addSeconds);
 } else {
-  const due = Math.ceil(now() + 4000 + runs / 10);
+  const due = herdDue(runs);
   const lateness = [];
   for (let i = 0; i < pool; ++i) {
     await boss.work("work", work, async (jobs) => {
@@ -44,7 +44,7 @@ if (what === "drain") {
     });
   }
   await add(new Date(due));
-  await wait(Math.max(0, due - now()));
+  await awaitDue(due);
   await until(() => lateness.length === runs);
   printHerd(pool, lateness);
 }

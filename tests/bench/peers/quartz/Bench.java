@@ -80,11 +80,14 @@ public class Bench {
     Connection sql = DriverManager.getConnection(url, "tidemark", "");
     makeTables(sql);
     Scheduler scheduler = scheduler(pool, url, "tidemark");
-    long lead = drain ? -1000 : 4000 + runs * 2L;
+    long lead = drain ? -1000 : 8000 + runs * 10L;
     long due = System.currentTimeMillis() + lead;
     long begin = System.nanoTime();
     if (!drain) scheduler.start();
     add(scheduler, runs, new Date(due));
+    if (!drain && System.currentTimeMillis() > due) {
+      throw new IllegalStateException("the herd was due before all of it was added");
+    }
     double addSeconds = (System.nanoTime() - begin) * 1e-9;
     begin = System.nanoTime();
     if (drain) scheduler.start();
