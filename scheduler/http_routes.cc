@@ -33,7 +33,7 @@ WebResponse Error(int status, absl::StatusCode code, const std::string& message)
 
 WebResponse WrongMethod(const char* allowed) {
   WebResponse response = Error(405, absl::StatusCode::kInvalidArgument,
-                                std::string("this path takes ") + allowed + " alone");
+                               std::string("this path takes ") + allowed + " alone");
   response.headers.emplace_back("Allow", allowed);
   return response;
 }

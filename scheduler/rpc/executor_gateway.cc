@@ -1,4 +1,3 @@
-#include "scheduler/access/rate_limiter.h"
 #include "scheduler/rpc/executor_gateway.h"
 
 #include <grpcpp/grpcpp.h>
@@ -18,6 +17,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/access/authorizer.h"
+#include "scheduler/access/rate_limiter.h"
 #include "scheduler/rpc/executor_codec.h"
 #include "scheduler/rpc/inbox.h"
 #include "scheduler/rpc/request_funnel.h"
