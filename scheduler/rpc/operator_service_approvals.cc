@@ -36,6 +36,12 @@ absl::StatusOr<CommandState> Give(OperatorParts& parts, const ApprovalRow& appro
     return GiveAs<v1::RerunRunRequest>(approval, approver,
                                        [&](const auto& r) { return parts.orders.Rerun(r); });
   }
+  if (approval.method == "OperatorService/CreateBackfill") {
+    return GiveAs<v1::CreateBackfillRequest>(approval, approver, [&](const auto& r) {
+      v1::CreateBackfillResponse response;
+      return parts.backfills.Create(r, &response);
+    });
+  }
   if (approval.method == "OperatorService/ResumeJob") {
     return GiveAs<v1::ResumeJobRequest>(approval, approver,
                                         [&](const auto& r) { return parts.orders.Resume(r); });

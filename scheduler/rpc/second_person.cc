@@ -52,6 +52,13 @@ absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store, const v1::RerunRun
   return OfRun(store, request.run_id(), request.reason(), "OperatorService/RerunRun");
 }
 
+absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store,
+                                         const v1::CreateBackfillRequest& request) {
+  if (request.dry_run() || request.reprocess() != "all") return Wanted();
+  return OfDates(store, request.job(), request.from() + " to " + request.to() + ", done ones again",
+                 request.reason(), "OperatorService/CreateBackfill");
+}
+
 absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store, const v1::ResumeJobRequest& request) {
   if (!request.skip_missed()) return Wanted();
   return OfDates(store, request.name(), "resume, its missed dates waived", "asked for with resume",

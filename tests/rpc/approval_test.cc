@@ -44,6 +44,8 @@ TEST_F(ApprovalTest, WhatGivesDatesUpWaitsAndIsCarriedOutInBothNames) {
       {"OperatorService/ForceDone", kForce},
       {"OperatorService/RerunRun", "run_id: '{ended}' force: true reason: 'r'"},
       {"OperatorService/ResumeJob", "name: '{job}' skip_missed: true"},
+      {"OperatorService/CreateBackfill",
+       "job: '{job}' from: '2026-01-01' to: '2026-01-02' reprocess: 'all' reason: 'r'"},
       {"OperatorService/ReleaseRun", "run_id: '{live}' force: true reason: 'r'"}};
   for (const auto& [method, request] : orders) {
     bench_.db().Sql("DELETE FROM command");
@@ -61,11 +63,11 @@ TEST_F(ApprovalTest, WhatGivesDatesUpWaitsAndIsCarriedOutInBothNames) {
   }
   EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM audit WHERE action = 'approval_ask' AND actor = "
                             "'ann' AND token_id <> ''"),
-            "5");
+            "6");
   EXPECT_EQ(
       bench_.db().Sql("SELECT count(*) FROM audit WHERE action = 'approval_approve' AND actor "
                       "= 'bob' AND before = 'WAITING' AND after = 'APPROVED'"),
-      "5");
+      "6");
 }
 
 TEST_F(ApprovalTest, OtherOrdersWaitForNobody) {
@@ -74,6 +76,12 @@ TEST_F(ApprovalTest, OtherOrdersWaitForNobody) {
           .ok());
   EXPECT_TRUE(
       bench_.Call("OperatorService/RerunRun", FillIn("run_id: '{ended}'", things_), ann_).ok());
+  EXPECT_TRUE(
+      bench_
+          .Call("OperatorService/CreateBackfill",
+                FillIn("job: '{job}' from: '2026-01-05' to: '2026-01-06' reason: 'r'", things_),
+                ann_)
+          .ok());
   EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM approval"), "0");
 }
 
