@@ -4,8 +4,10 @@
 #include <iostream>
 
 #include "common/address.h"
+#include "common/clock.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "common/tls_files.h"
 #include "common/version.h"
 #include "scheduler/config_file.h"
 #include "scheduler/config_limits.h"
@@ -216,6 +218,10 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
   }
   std::string problem = ReadSecrets(config);
   if (problem.empty()) problem = Problem(config);
+  if (problem.empty() && check) {
+    // The start looks for itself: by then the files may be others.
+    problem = Message(CheckTlsFiles(config.tls, SystemClock().WallNow()));
+  }
   if (!problem.empty()) {
     std::cerr << "tidemark-scheduler: " << problem << "\n";
     *exit_code = 2;

@@ -42,6 +42,18 @@ WebResponse Refusal(int status, const std::string& code, const std::string& mess
   return {status, R"({"code":")" + code + R"(","message":")" + message + "\"}\n"};
 }
 
+using Header = http::request<http::string_body>;
+
+// The first of the headers that we judge by which was sent more than once, or "": which of two is
+// meant, a proxy before us may see differently.
+std::string SentTwice(const Header& header) {
+  for (const http::field field : {http::field::host, http::field::authorization,
+                                  http::field::content_type, http::field::origin}) {
+    if (header.count(field) > 1) return Text(http::to_string(field));
+  }
+  return "";
+}
+
 bool IsProtocolError(const beast::error_code& error) {
   return error.category() == http::make_error_code(http::error::bad_method).category() &&
          error != http::error::end_of_stream && error != http::error::partial_message;
@@ -132,8 +144,15 @@ class ConnectionOn : public HttpConnection,
     }
     const HttpOptions& options = shared_.options;
     const auto length = parser_->content_length();
-    if (parser_->chunked()) {
-      Refuse(Refusal(411, "INVALID_ARGUMENT", "send the body with a Content-Length, not chunked"));
+    // Whatever the coding is: of one that we do not know, we would take the body for a request.
+    if (parser_->get().count(http::field::transfer_encoding) > 0) {
+      Refuse(Refusal(411, "INVALID_ARGUMENT",
+                     "send the body with a Content-Length, not chunked or in another "
+                     "Transfer-Encoding"));
+      return;
+    }
+    if (const std::string twice = SentTwice(parser_->get()); !twice.empty()) {
+      Refuse(Refusal(400, "INVALID_ARGUMENT", "the header " + twice + " was sent more than once"));
       return;
     }
     if (length && *length > options.max_body_bytes) {

@@ -27,6 +27,10 @@
 namespace tidemark {
 namespace {
 
+// Triggers, cancels and acknowledgements that wait for one executor to read what came before. One
+// that reads has a few thousand at most.
+constexpr int kMostOrders = 65536;
+
 const grpc::Status& NotServing() {
   static const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
                                    "this node does not serve this stream now");
@@ -36,9 +40,11 @@ const grpc::Status& NotServing() {
 // One executor's stream. Deletes itself in OnDone; the gateway keeps it in its table until then.
 class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  Stream(StreamId id, Admitted admitted, GatewayListener* listener, RunLogSink* logs, Clock& clock,
-         Inbox inbox, std::function<void(StreamId)> gone)
+  Stream(StreamId id, grpc::CallbackServerContext& context, Admitted admitted,
+         GatewayListener* listener, RunLogSink* logs, Clock& clock, Inbox inbox,
+         std::function<void(StreamId)> gone)
       : id_(id),
+        context_(context),
         admitted_(std::move(admitted)),
         listener_(listener),
         logs_(logs),
@@ -52,7 +58,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   void Queue(const Outbound& message, const std::string& node_id) {
     absl::MutexLock lock(&mutex_);
-    if (finishing_) return;
+    if (finishing_ || cut_) return;
     if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
       registration_ = welcome->registration;
     }
@@ -60,6 +66,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     if (waiting_.has_welcome()) waiting_.mutable_welcome()->set_node_id(node_id);
     has_waiting_ = true;
     WriteNext();
+    CutIfUnread();
   }
 
   void Handled(size_t bytes) {
@@ -115,7 +122,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   }
 
   void Tell(std::optional<bool> hold) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!hold.has_value() || finishing_) return;
+    if (!hold.has_value() || finishing_ || cut_) return;
     waiting_.set_hold(*hold);
     has_waiting_ = true;
     WriteNext();
@@ -187,6 +194,19 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     StartWrite(&outgoing_);
   }
 
+  // Who sends and never reads makes us keep the answers. The write under way would not end, so the
+  // stream is cut.
+  void CutIfUnread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (waiting_.orders_size() <= kMostOrders) return;
+    LogWarn("executor does not read what it is sent; its stream is cut",
+            {{"peer", admitted_.peer()}, {"token", identity().token_id}});
+    cut_ = true;
+    ending_ = true;
+    has_waiting_ = false;
+    waiting_.Clear();
+    context_.TryCancel();
+  }
+
   void FinishIfWritten() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!ending_ || finishing_ || writing_) return;
     finishing_ = true;
@@ -194,6 +214,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   }
 
   const StreamId id_;
+  grpc::CallbackServerContext& context_;  // gRPC's, until OnDone
   const Admitted admitted_;
   GatewayListener* const listener_;
   RunLogSink* const logs_;
@@ -213,6 +234,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   bool has_waiting_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  bool cut_ ABSL_GUARDED_BY(mutex_) = false;  // it did not read
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
@@ -248,7 +270,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     // A token that was revoked since: the next Recheck finds the stream in the table.
     const StreamId id = ++last_id_;
     ++streams_of_[caller];
-    auto* stream = new Stream(id, *std::move(admitted), listener_, logs_, clock_,
+    auto* stream = new Stream(id, *context, *std::move(admitted), listener_, logs_, clock_,
                               Inbox(limits_, inboxes_), [this, caller](StreamId gone) {
                                 absl::MutexLock lock(&mutex_);
                                 streams_.erase(gone);

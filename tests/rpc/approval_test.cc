@@ -43,9 +43,9 @@ TEST_F(ApprovalTest, WhatGivesDatesUpWaitsAndIsCarriedOutInBothNames) {
        "job: '{job}' from: '2026-01-03' to: '2026-01-04' reason: 'r'"},
       {"OperatorService/ForceDone", kForce},
       {"OperatorService/RerunRun", "run_id: '{ended}' force: true reason: 'r'"},
-      {"OperatorService/ResumeJob", "name: '{job}' skip_missed: true"},
       {"OperatorService/CreateBackfill",
-       "job: '{job}' from: '2026-01-01' to: '2026-01-02' reprocess: 'all' reason: 'r'"},
+       "job: '{job}' from: '2026-01-03' to: '2026-01-04' reprocess: 'all' reason: 'r'"},
+      {"OperatorService/ResumeJob", "name: '{job}' skip_missed: true"},
       {"OperatorService/ReleaseRun", "run_id: '{live}' force: true reason: 'r'"}};
   for (const auto& [method, request] : orders) {
     bench_.db().Sql("DELETE FROM command");
@@ -83,6 +83,23 @@ TEST_F(ApprovalTest, OtherOrdersWaitForNobody) {
                 ann_)
           .ok());
   EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM approval"), "0");
+}
+
+TEST_F(ApprovalTest, AJobThatWasMadeAnewIsAnother) {
+  const std::string id = Ask("OperatorService/ForceDone", kForce);
+  // What a deletion and a new job of the name come to.
+  bench_.db().Sql("UPDATE job SET created_at = created_at + interval '1 hour'");
+  const grpc::Status approved = Approve(id, bob_);
+  EXPECT_EQ(approved.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(approved.error_message(), HasSubstr("made anew"));
+  EXPECT_EQ(Commands(), "0");
+}
+
+TEST_F(ApprovalTest, WhoApprovesSeesACascade) {
+  Ask("OperatorService/RerunRun", "run_id: '{ended}' force: true cascade: true reason: 'r'");
+  std::string approvals;
+  ASSERT_TRUE(bench_.Call("AccessService/ListApprovals", "", bob_, &approvals).ok());
+  EXPECT_THAT(approvals, HasSubstr("(cascade)"));
 }
 
 TEST_F(ApprovalTest, AnEditGivesNoDatesUpOnTheSide) {
