@@ -20,11 +20,11 @@ using PlainStream = beast::tcp_stream;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 // Smaller bodies are not counted as held: however many there are, they come to little.
-constexpr size_t kSmallBody = 64 * 1024;
+constexpr size_t kSmallBody = size_t{64} * 1024;
 // How long, and how much, is read of a peer that still talks when it has its last answer: a reset
 // could overtake the answer.
 constexpr absl::Duration kLinger = absl::Seconds(1);
-constexpr size_t kMaxLinger = 1024 * 1024;
+constexpr size_t kMaxLinger = size_t{1024} * 1024;
 
 std::string PeerName(const tcp::socket& socket) {
   beast::error_code error;
