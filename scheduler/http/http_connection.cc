@@ -306,7 +306,7 @@ class ConnectionOn : public HttpConnection,
 
   HttpShared& shared_;
   Stream stream_;
-  beast::flat_buffer buffer_{128 * 1024};
+  beast::flat_buffer buffer_{size_t{128} * 1024};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::empty_body>> continue_;
   std::optional<http::response<http::string_body>> response_;
@@ -328,7 +328,7 @@ void ServeHttp(HttpShared& shared, tcp::socket socket) {
 }
 
 void ServeHttps(HttpShared& shared, tcp::socket socket,
-                std::shared_ptr<asio::ssl::context> context) {
+                const std::shared_ptr<asio::ssl::context>& context) {
   // The stream's SSL object keeps a reference to OpenSSL's context of its own.
   std::make_shared<ConnectionOn<TlsStream>>(shared, std::move(socket), *context)->Begin();
 }

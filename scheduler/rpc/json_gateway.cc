@@ -46,7 +46,7 @@ class JsonGateway::Impl {
     absl::MutexLock lock(&mutex_, absl::Condition(&idle));
   }
 
-  void Call(JsonCall call, std::function<void(JsonAnswer)> done) {
+  void Call(const JsonCall& call, std::function<void(JsonAnswer)> done) {
     const auto refuse = [&done](const absl::Status& status) {
       done({status.code(), Message(status), ""});
     };
@@ -118,8 +118,8 @@ JsonGateway::JsonGateway(RpcServer& server, JsonGatewayOptions options)
     : impl_(std::make_unique<Impl>(server, options)) {}
 JsonGateway::~JsonGateway() = default;
 
-void JsonGateway::Call(JsonCall call, std::function<void(JsonAnswer)> done) {
-  impl_->Call(std::move(call), std::move(done));
+void JsonGateway::Call(const JsonCall& call, std::function<void(JsonAnswer)> done) {
+  impl_->Call(call, std::move(done));
 }
 
 std::string PeerOf(const grpc::CallbackServerContext& context) {

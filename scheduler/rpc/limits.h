@@ -13,11 +13,11 @@ struct RpcLimits {
   // told to hold and gets nothing new, beyond it its stream is not read.
   size_t max_inbox = size_t{8} * 1024 * 1024;
   size_t max_inboxes = size_t{256} * 1024 * 1024;  // … of all together: beyond it none is read
-  int max_streams = 20000;                 // executors' streams of this node
-  int max_streams_per_credential = 10000;  // … with one token, or without from one address
-  int requests_per_second = 200;           // of operators, per token or address; 0: any number
-  size_t max_waiting_requests = 256;       // of operators, for the database, a service
-  int64_t max_jobs_per_app = 100'000;      // that are not deleted
+  int max_streams = 20000;                         // executors' streams of this node
+  int max_streams_per_credential = 10000;          // … with one token, or without from one address
+  int requests_per_second = 200;       // of operators, per token or address; 0: any number
+  size_t max_waiting_requests = 256;   // of operators, for the database, a service
+  int64_t max_jobs_per_app = 100'000;  // that are not deleted
 };
 
 }  // namespace tidemark
