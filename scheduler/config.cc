@@ -55,9 +55,10 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--tls-client-ca", config.tls.ca,
                  "Let in only who has a certificate of this authority (PEM), besides a token")
       ->envname("TIDEMARK_TLS_CLIENT_CA");
-  app.add_flag("--require-approval", config.require_approval,
-               "Waive, force-done and forced reruns and releases wait for a second operator "
-               "(tidemark approval)")
+  app.add_flag(
+         "--require-approval", config.require_approval,
+         "Waive, force-done, forced reruns and releases, and backfills of DONE dates wait for "
+         "a second operator (tidemark approval)")
       ->envname("TIDEMARK_REQUIRE_APPROVAL");
   app.add_option("--make-admin-token", config.make_admin_token,
                  "Make an admin's token of this name in the database, print it once, and leave: "
