@@ -6,25 +6,14 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <memory>
 #include <sstream>
 
+#include "common/openssl_ptr.h"
 #include "common/status.h"
 #include "common/text.h"
 
 namespace tidemark {
 namespace {
-
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
-using BioPtr = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
 absl::Status Wrong(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(ToAbsl(path + ": " + what));

@@ -4,8 +4,10 @@
 #include <iostream>
 
 #include "common/address.h"
+#include "common/clock.h"
 #include "common/status.h"
 #include "common/text.h"
+#include "common/tls_files.h"
 #include "common/version.h"
 #include "scheduler/config_file.h"
 #include "scheduler/config_limits.h"
@@ -53,9 +55,10 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--tls-client-ca", config.tls.ca,
                  "Let in only who has a certificate of this authority (PEM), besides a token")
       ->envname("TIDEMARK_TLS_CLIENT_CA");
-  app.add_flag("--require-approval", config.require_approval,
-               "Waive, force-done and forced reruns and releases wait for a second operator "
-               "(tidemark approval)")
+  app.add_flag(
+         "--require-approval", config.require_approval,
+         "Waive, force-done, forced reruns and releases, and backfills of DONE dates wait for "
+         "a second operator (tidemark approval)")
       ->envname("TIDEMARK_REQUIRE_APPROVAL");
   app.add_option("--make-admin-token", config.make_admin_token,
                  "Make an admin's token of this name in the database, print it once, and leave: "
@@ -216,6 +219,10 @@ std::optional<SchedulerConfig> ReadConfig(int argc, char** argv, int* exit_code)
   }
   std::string problem = ReadSecrets(config);
   if (problem.empty()) problem = Problem(config);
+  if (problem.empty() && check) {
+    // The start looks for itself: by then the files may be others.
+    problem = Message(CheckTlsFiles(config.tls, SystemClock().WallNow()));
+  }
   if (!problem.empty()) {
     std::cerr << "tidemark-scheduler: " << problem << "\n";
     *exit_code = 2;

@@ -32,7 +32,7 @@ struct SchedulerConfig {
   std::string log_level = "info";
   std::string log_format = "text";  // or json
   RpcLimits limits;
-  size_t http_max_body = 4 * 1024 * 1024;  // bytes
+  size_t http_max_body = size_t{4} * 1024 * 1024;  // bytes
   int http_max_connections = 256;
   int catch_up_per_app = 3;
   int catch_up_per_node = 50;

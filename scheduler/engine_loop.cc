@@ -88,9 +88,9 @@ void EngineLoop::Run() {
   }
 }
 
-void EngineLoop::Turn(std::deque<Event> events) {
+void EngineLoop::Turn(const std::deque<Event>& events) {
   const absl::Duration begin = clock_.Monotonic();
-  for (Event& event : events) event();
+  for (const Event& event : events) event();
   engine_.Tick(Now());
   for (Effects effects = engine_.TakeEffects(); !effects.empty(); effects = engine_.TakeEffects()) {
     CarryOut(std::move(effects));

@@ -70,7 +70,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void Post(Event event);
   void Run();
   std::deque<Event> Await();
-  void Turn(std::deque<Event> events);
+  void Turn(const std::deque<Event>& events);
   void Publish(absl::Duration now);
   Moment Now() const;
   void CarryOut(Effects effects);

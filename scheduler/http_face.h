@@ -18,12 +18,13 @@ namespace tidemark {
 // Owns the server and the gateway to the services. Start, Stop and destruction from one thread.
 class HttpFace {
  public:
-  // See HttpSources::may.
+  // See HttpSources::may and asks_tokens.
   using May = std::function<absl::Status(const WebRequest&, std::string_view method)>;
 
   // `rpc` and `status` must outlive it.
   static absl::StatusOr<std::unique_ptr<HttpFace>> Start(HttpOptions options, RpcServer& rpc,
-                                                         NodeStatus& status, May may);
+                                                         NodeStatus& status, May may,
+                                                         bool asks_tokens);
   ~HttpFace();
 
   const std::string& address() const { return http_->address(); }

@@ -33,7 +33,7 @@ WebResponse Error(int status, absl::StatusCode code, const std::string& message)
 
 WebResponse WrongMethod(const char* allowed) {
   WebResponse response = Error(405, absl::StatusCode::kInvalidArgument,
-                                std::string("this path takes ") + allowed + " alone");
+                               std::string("this path takes ") + allowed + " alone");
   response.headers.emplace_back("Allow", allowed);
   return response;
 }
@@ -67,7 +67,7 @@ bool IsAddress(const std::string& host) {
 }
 
 // What a page in somebody's browser could have sent, or "".
-std::string BrowserProblem(const WebRequest& request) {
+std::string BrowserProblem(const WebRequest& request, bool asks_tokens) {
   if (!IsJson(request.content_type)) {
     return "send Content-Type: application/json (with curl: -H 'Content-Type: application/json')";
   }
@@ -75,8 +75,12 @@ std::string BrowserProblem(const WebRequest& request) {
       request.origin != "https://" + request.host) {
     return "pages of another origin may not call";
   }
-  if (request.authorization.empty() && !IsAddress(HostOf(request.host))) {
-    return "without a token the Host header must be an address or localhost";
+  // A page can send a header of its own choice to a name that was made to point here.
+  const bool shows_token = asks_tokens && !request.authorization.empty();
+  if (!shows_token && !IsAddress(HostOf(request.host))) {
+    return asks_tokens ? "without a token the Host header must be an address or localhost"
+                       : "where no token is asked for (--insecure) the Host header must be an "
+                         "address or localhost";
   }
   return "";
 }
@@ -119,7 +123,8 @@ class HttpRoutes {
   }
 
   void Call(WebRequest request, HttpReply reply) const {
-    if (const std::string problem = BrowserProblem(request); !problem.empty()) {
+    if (const std::string problem = BrowserProblem(request, sources_.asks_tokens);
+        !problem.empty()) {
       const bool type = !IsJson(request.content_type);
       reply(Error(type ? 415 : 403,
                   type ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kPermissionDenied,

@@ -24,6 +24,8 @@ struct HttpSources {
   // themselves, besides. Null: anybody may.
   std::function<absl::Status(const WebRequest& request, std::string_view method)> may;
   std::function<void(JsonCall, std::function<void(JsonAnswer)>)> call;
+  // Whether callers are asked for a token. Where they are not, one that was sent proves nothing.
+  bool asks_tokens = false;
 };
 
 //   GET  /healthz               200 while the engine turns, else 503: to be restarted
@@ -32,8 +34,8 @@ struct HttpSources {
 //   POST /v1/Service/Method     the request as JSON, the response as JSON
 //
 // Errors are {"code": "NOT_FOUND", "message": "…"}. A browser cannot be made to call: the body must
-// be application/json, no other origin is allowed, and without a token the Host must be an address
-// or localhost (else a foreign name could be made to point here).
+// be application/json, no other origin is allowed, and without a token that is asked for the Host
+// must be an address or localhost (else a foreign name could be made to point here).
 HttpHandler MakeHttpRoutes(HttpSources sources);
 
 // The HTTP status of a canonical code, as google.rpc.Code has it.

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "channel/grpc_log.h"
 #include "common/log.h"
 #include "common/log_control.h"
 #include "common/status.h"
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
       tidemark::ReadConfig(argc, argv, &exit_code);
   if (!config.has_value()) return exit_code;
   tidemark::InitLogging("tidemark-scheduler", config->log_level, config->log_format);
+  tidemark::SendGrpcLogToOurs();
   if (!config->make_admin_token.empty()) {
     const absl::StatusOr<std::string> token = tidemark::MakeAdminToken(*config);
     if (!token.ok()) {

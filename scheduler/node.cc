@@ -189,11 +189,12 @@ absl::Status Node::StartHttp() {
   }
   options.max_body_bytes = config_.http_max_body;
   options.max_connections = config_.http_max_connections;
-  TM_ASSIGN_OR_RETURN(http_,
-                      HttpFace::Start(std::move(options), *server_, *status_,
-                                      [this](const WebRequest& request, std::string_view method) {
-                                        return MayAsk(request, method);
-                                      }));
+  TM_ASSIGN_OR_RETURN(http_, HttpFace::Start(
+                                 std::move(options), *server_, *status_,
+                                 [this](const WebRequest& request, std::string_view method) {
+                                   return MayAsk(request, method);
+                                 },
+                                 !config_.insecure));
   LogInfo("http up", {{"listen", http_->address()}});
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "channel/grpc_log.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/log_control.h"
@@ -145,6 +146,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   InitLogging("tidemark-executor", config->log_level, config->log_format);
+  SendGrpcLogToOurs();
   return agent::RunAgent(*config, agent::Environment(), SystemClock(),
                          [&flags] { agent::TakeLogLevel(flags); });
 }

@@ -68,7 +68,7 @@ class Executor::Impl {
     if (options_.handle_signals) signals_.emplace();
   }
 
-  void Handle(std::string name, HandlerOptions options, HandlerFunction function) {
+  void Handle(const std::string& name, HandlerOptions options, HandlerFunction function) {
     const std::string problem = NameProblem(name);
     if (!problem.empty()) {
       problems_.push_back("handler name \"" + EscapeControl(name) + "\" " + problem);
@@ -166,13 +166,14 @@ class Executor::Impl {
 Executor::Executor(ExecutorOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Executor::~Executor() = default;
 
-Executor& Executor::Handle(std::string name, HandlerOptions options, HandlerFunction function) {
-  impl_->Handle(std::move(name), std::move(options), std::move(function));
+Executor& Executor::Handle(const std::string& name, HandlerOptions options,
+                           HandlerFunction function) {
+  impl_->Handle(name, std::move(options), std::move(function));
   return *this;
 }
 
-Executor& Executor::Handle(std::string name, HandlerFunction function) {
-  return Handle(std::move(name), {}, std::move(function));
+Executor& Executor::Handle(const std::string& name, HandlerFunction function) {
+  return Handle(name, {}, std::move(function));
 }
 
 int Executor::Run() { return impl_->Run(); }

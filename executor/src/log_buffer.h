@@ -12,7 +12,7 @@ namespace tidemark::exec {
 // `total_limit` bytes the log ends with a mark. Value type, one thread.
 class LogBuffer {
  public:
-  static constexpr size_t kPendingLimit = 1024 * 1024;
+  static constexpr size_t kPendingLimit = size_t{1024} * 1024;
   static constexpr uint64_t kTotalLimit = 16u << 20;
 
   void Append(std::string_view bytes);

@@ -10,7 +10,7 @@ namespace tidemark {
 namespace {
 
 // Bytes of log that may wait for the loop; what is more is dropped with a mark.
-constexpr size_t kLogLimit = 1024 * 1024;
+constexpr size_t kLogLimit = size_t{1024} * 1024;
 
 }  // namespace
 

@@ -30,11 +30,11 @@ class SessionCore {
   SessionCore(CoreOptions options, std::vector<SpooledResult> spooled, Moment now);
 
   // ---- events
-  void OnLinkOpened(LinkId link, Moment now);  // the stream can be written: says hello
-  void OnLinkClosed(LinkId link, Moment now);
-  void OnMessage(LinkId link, const v1::SchedulerMessage& message, Moment now);
+  void OnLinkOpened(LinkId id, Moment now);  // the stream can be written: says hello
+  void OnLinkClosed(LinkId id, Moment now);
+  void OnMessage(LinkId id, const v1::SchedulerMessage& message, Moment now);
   // The transport took `bytes` of what was sent on the link.
-  void OnWritten(LinkId link, size_t bytes);
+  void OnWritten(LinkId id, size_t bytes);
 
   void OnEntered(const AttemptKey& key, Moment now);
   // The handler was not called: `locked_out` when its guard refused, else it was cancelled before.

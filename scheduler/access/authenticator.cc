@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "common/text.h"
 
 namespace tidemark {
@@ -52,9 +53,9 @@ absl::StatusOr<Identity> Authenticator::Authenticate(std::string_view authorizat
         "no token was sent: give --token-file FILE or TIDEMARK_TOKEN_FILE; an admin makes one "
         "with tidemark token create");
   }
-  const std::string_view token = authorization.substr(0, kBearer.size()) == kBearer
-                                     ? authorization.substr(kBearer.size())
-                                     : std::string_view();
+  // The scheme's name is the same in any case (RFC 9110).
+  const bool bearer = absl::StartsWithIgnoreCase(ToAbsl(authorization), ToAbsl(kBearer));
+  const std::string_view token = bearer ? authorization.substr(kBearer.size()) : std::string_view();
   if (!LooksLikeToken(token)) {
     return absl::UnauthenticatedError(
         "what was sent is no token of Tidemark: the header is 'authorization: Bearer tmk_…'");

@@ -35,9 +35,9 @@ std::string TokenHash(std::string_view token) {
 bool LooksLikeToken(std::string_view text) {
   if (text.substr(0, kTokenPrefix.size()) != kTokenPrefix) return false;
   const std::string_view digits = text.substr(kTokenPrefix.size());
-  return digits.size() == 2 * kTokenBytes && std::all_of(digits.begin(), digits.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return digits.size() == size_t{2} * kTokenBytes &&
+         std::all_of(digits.begin(), digits.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool EqualSecrets(std::string_view a, std::string_view b) {

@@ -153,7 +153,7 @@ void AddAuditCommands(CLI::App& app, Cli& cli) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* verb = AddVerb(noun, "list", "List changes, the newest first",
                            "  tidemark audit list --job recon --from 2026-11-28\n"
-                           "  tidemark audit list --actor ann --limit 20 -o json");
+                           "  tidemark audit list --by ann --limit 20 -o json");
   verb->add_option("--job", options->job, "Only those of this job");
   verb->add_option("--by", options->actor, "Only those of this person");
   verb->add_option("--action", options->action, "Only these: trigger, pause, waive, job_update, …");

@@ -8,24 +8,12 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include <memory>
-
+#include "common/openssl_ptr.h"
 #include "common/status.h"
 #include "common/text.h"
 
 namespace tidemark {
 namespace {
-
-template <auto Free>
-struct OpensslFree {
-  template <typename T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>>;
-using Cert = std::unique_ptr<X509, OpensslFree<X509_free>>;
-using Bio = std::unique_ptr<BIO, OpensslFree<BIO_free_all>>;
 
 constexpr int kSerialBits = 127;
 constexpr long kVersion3 = 2;
@@ -41,16 +29,16 @@ std::string TextOf(BIO* bio) {
 }
 
 PemPair ToPem(X509* cert, EVP_PKEY* key) {
-  const Bio cert_text(BIO_new(BIO_s_mem()));
+  const BioPtr cert_text(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(cert_text.get(), cert);
-  const Bio key_text(BIO_new(BIO_s_mem()));
+  const BioPtr key_text(BIO_new(BIO_s_mem()));
   PEM_write_bio_PKCS8PrivateKey(key_text.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
   return {TextOf(cert_text.get()), TextOf(key_text.get())};
 }
 
 // With a name, a random serial number, its times and its key.
-Cert NewCert(const std::string& name, EVP_PKEY* key, absl::Time from, absl::Time to) {
-  Cert cert(X509_new());
+CertPtr NewCert(const std::string& name, EVP_PKEY* key, absl::Time from, absl::Time to) {
+  CertPtr cert(X509_new());
   X509_set_version(cert.get(), kVersion3);
   BIGNUM* serial = BN_new();
   BN_rand(serial, kSerialBits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY);
@@ -104,9 +92,9 @@ absl::StatusOr<std::string> AltNames(const std::vector<std::string>& hosts) {
 }  // namespace
 
 absl::StatusOr<PemPair> MakeAuthority(const std::string& name, absl::Time from, absl::Time to) {
-  const Key key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return absl::InternalError("no key could be made");
-  const Cert cert = NewCert(name, key.get(), from, to);
+  const CertPtr cert = NewCert(name, key.get(), from, to);
   X509_set_issuer_name(cert.get(), X509_get_subject_name(cert.get()));
   const bool extended =
       AddExtension(cert.get(), cert.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -121,19 +109,20 @@ absl::StatusOr<PemPair> MakeAuthority(const std::string& name, absl::Time from, 
 absl::StatusOr<PemPair> MakeCertificate(const PemPair& authority, const std::string& name,
                                         const std::vector<std::string>& hosts, absl::Time from,
                                         absl::Time to) {
-  const Bio cert_text(
+  const BioPtr cert_text(
       BIO_new_mem_buf(authority.cert.data(), static_cast<int>(authority.cert.size())));
-  const Cert issuer(PEM_read_bio_X509(cert_text.get(), nullptr, nullptr, nullptr));
-  const Bio key_text(BIO_new_mem_buf(authority.key.data(), static_cast<int>(authority.key.size())));
-  const Key issuer_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
+  const CertPtr issuer(PEM_read_bio_X509(cert_text.get(), nullptr, nullptr, nullptr));
+  const BioPtr key_text(
+      BIO_new_mem_buf(authority.key.data(), static_cast<int>(authority.key.size())));
+  const KeyPtr issuer_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
   if (issuer == nullptr || issuer_key == nullptr ||
       X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
     return Invalid("ca.crt and ca.key are not a certificate and its key");
   }
   TM_ASSIGN_OR_RETURN(const std::string names, AltNames(hosts));
-  const Key key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return absl::InternalError("no key could be made");
-  const Cert cert = NewCert(name, key.get(), from, to);
+  const CertPtr cert = NewCert(name, key.get(), from, to);
   X509_set_issuer_name(cert.get(), X509_get_subject_name(issuer.get()));
   bool extended =
       AddExtension(cert.get(), issuer.get(), NID_basic_constraints, "critical,CA:FALSE") &&

@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t kMaxBytes = 8 * 1024 * 1024;
+constexpr size_t kMaxBytes = size_t{8} * 1024 * 1024;
 
 absl::Status Invalid(const std::string& message) {
   return absl::InvalidArgumentError(ToAbsl(message));

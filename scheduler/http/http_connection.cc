@@ -20,11 +20,11 @@ using PlainStream = beast::tcp_stream;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 // Smaller bodies are not counted as held: however many there are, they come to little.
-constexpr size_t kSmallBody = 64 * 1024;
+constexpr size_t kSmallBody = size_t{64} * 1024;
 // How long, and how much, is read of a peer that still talks when it has its last answer: a reset
 // could overtake the answer.
 constexpr absl::Duration kLinger = absl::Seconds(1);
-constexpr size_t kMaxLinger = 1024 * 1024;
+constexpr size_t kMaxLinger = size_t{1024} * 1024;
 
 std::string PeerName(const tcp::socket& socket) {
   beast::error_code error;
@@ -40,6 +40,18 @@ std::string Text(beast::string_view view) { return {view.data(), view.size()}; }
 WebResponse Refusal(int status, const std::string& code, const std::string& message) {
   // The messages are ours and hold nothing to be escaped.
   return {status, R"({"code":")" + code + R"(","message":")" + message + "\"}\n"};
+}
+
+using Header = http::request<http::string_body>;
+
+// The first of the headers that we judge by which was sent more than once, or "": which of two is
+// meant, a proxy before us may see differently.
+std::string SentTwice(const Header& header) {
+  for (const http::field field : {http::field::host, http::field::authorization,
+                                  http::field::content_type, http::field::origin}) {
+    if (header.count(field) > 1) return Text(http::to_string(field));
+  }
+  return "";
 }
 
 bool IsProtocolError(const beast::error_code& error) {
@@ -132,8 +144,15 @@ class ConnectionOn : public HttpConnection,
     }
     const HttpOptions& options = shared_.options;
     const auto length = parser_->content_length();
-    if (parser_->chunked()) {
-      Refuse(Refusal(411, "INVALID_ARGUMENT", "send the body with a Content-Length, not chunked"));
+    // Whatever the coding is: of one that we do not know, we would take the body for a request.
+    if (parser_->get().count(http::field::transfer_encoding) > 0) {
+      Refuse(Refusal(411, "INVALID_ARGUMENT",
+                     "send the body with a Content-Length, not chunked or in another "
+                     "Transfer-Encoding"));
+      return;
+    }
+    if (const std::string twice = SentTwice(parser_->get()); !twice.empty()) {
+      Refuse(Refusal(400, "INVALID_ARGUMENT", "the header " + twice + " was sent more than once"));
       return;
     }
     if (length && *length > options.max_body_bytes) {
@@ -287,7 +306,7 @@ class ConnectionOn : public HttpConnection,
 
   HttpShared& shared_;
   Stream stream_;
-  beast::flat_buffer buffer_{128 * 1024};
+  beast::flat_buffer buffer_{size_t{128} * 1024};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::empty_body>> continue_;
   std::optional<http::response<http::string_body>> response_;
@@ -309,7 +328,7 @@ void ServeHttp(HttpShared& shared, tcp::socket socket) {
 }
 
 void ServeHttps(HttpShared& shared, tcp::socket socket,
-                std::shared_ptr<asio::ssl::context> context) {
+                const std::shared_ptr<asio::ssl::context>& context) {
   // The stream's SSL object keeps a reference to OpenSSL's context of its own.
   std::make_shared<ConnectionOn<TlsStream>>(shared, std::move(socket), *context)->Begin();
 }

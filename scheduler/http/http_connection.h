@@ -46,7 +46,7 @@ class HttpConnection {
 void ServeHttp(HttpShared& shared, boost::asio::ip::tcp::socket socket);
 // The same behind a TLS handshake.
 void ServeHttps(HttpShared& shared, boost::asio::ip::tcp::socket socket,
-                std::shared_ptr<boost::asio::ssl::context> context);
+                const std::shared_ptr<boost::asio::ssl::context>& context);
 
 }  // namespace tidemark
 

@@ -54,10 +54,10 @@ struct HttpOptions {
   HttpTlsSource tls;   // null: plain HTTP
   // At the limit the connection that has kept us waiting for a request longest gives way.
   int max_connections = 256;
-  size_t max_header_bytes = 16 * 1024;
-  size_t max_body_bytes = 4 * 1024 * 1024;
+  size_t max_header_bytes = size_t{16} * 1024;
+  size_t max_body_bytes = size_t{4} * 1024 * 1024;
   // Large bodies and answers in memory, of all connections together.
-  size_t max_held_bytes = 64 * 1024 * 1024;
+  size_t max_held_bytes = size_t{64} * 1024 * 1024;
   // For the whole of a header, a body, a TLS handshake; a trickle does not extend it.
   absl::Duration read_timeout = absl::Seconds(10);
   absl::Duration write_timeout = absl::Seconds(20);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNameLimit = 128;
 constexpr size_t kMessageLimit = 4096;
-constexpr size_t kResultLimit = 16 * 1024;
+constexpr size_t kResultLimit = size_t{16} * 1024;
 
 AttemptRef RefOf(const v1::AttemptRef& ref) {
   return {CleanText(ref.run_id(), kNameLimit), static_cast<int>(ref.attempt())};

@@ -31,6 +31,9 @@ namespace {
 // What waits for a write to end is sent as one, in messages of about this size: far below what
 // executors take, and soon enough for the first ones.
 constexpr size_t kMessageBytes = size_t{256} * 1024;
+// Triggers, cancels and acknowledgements that wait for one executor to read what came before. One
+// that reads has a few thousand at most.
+constexpr int kMostOrders = 65536;
 
 const grpc::Status& NotServing() {
   static const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
@@ -41,9 +44,11 @@ const grpc::Status& NotServing() {
 // One executor's stream. Deletes itself in OnDone; the gateway keeps it in its table until then.
 class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::SchedulerMessage> {
  public:
-  Stream(StreamId id, Admitted admitted, GatewayListener* listener, RunLogSink* logs, Clock& clock,
-         Inbox inbox, std::function<void(StreamId)> gone)
+  Stream(StreamId id, grpc::CallbackServerContext& context, Admitted admitted,
+         GatewayListener* listener, RunLogSink* logs, Clock& clock, Inbox inbox,
+         std::function<void(StreamId)> gone)
       : id_(id),
+        context_(context),
         admitted_(std::move(admitted)),
         listener_(listener),
         logs_(logs),
@@ -57,7 +62,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   void Queue(const Outbound& message, const std::string& node_id) {
     absl::MutexLock lock(&mutex_);
-    if (finishing_) return;
+    if (finishing_ || cut_) return;
     if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
       registration_ = welcome->registration;
     }
@@ -65,8 +70,12 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     const int orders = waiting.orders_size();
     AddTo(message, waiting);
     if (waiting.has_welcome()) waiting.mutable_welcome()->set_node_id(node_id);
-    if (waiting.orders_size() > orders) waiting_bytes_ += waiting.orders(orders).ByteSizeLong();
+    if (waiting.orders_size() > orders) {
+      waiting_bytes_ += waiting.orders(orders).ByteSizeLong();
+      ++waiting_orders_;
+    }
     WriteNext();
+    CutIfUnread();
   }
 
   void Handled(size_t bytes) {
@@ -122,7 +131,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   }
 
   void Tell(std::optional<bool> hold) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!hold.has_value() || finishing_) return;
+    if (!hold.has_value() || finishing_ || cut_) return;
     Waiting().set_hold(*hold);
     WriteNext();
     listener_->OnCongested(id_, *hold);
@@ -170,6 +179,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     writing_ = false;
     if (!ok) {
       waiting_.clear();
+      waiting_orders_ = 0;
       ending_ = true;
     }
     WriteNext();
@@ -197,8 +207,22 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     if (writing_ || waiting_.empty() || finishing_) return;
     outgoing_ = std::move(waiting_.front());
     waiting_.pop_front();
+    waiting_orders_ -= outgoing_.orders_size();
     writing_ = true;
     StartWrite(&outgoing_);
+  }
+
+  // Who sends and never reads makes us keep the answers. The write under way would not end, so the
+  // stream is cut.
+  void CutIfUnread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (waiting_orders_ <= kMostOrders) return;
+    LogWarn("executor does not read what it is sent; its stream is cut",
+            {{"peer", admitted_.peer()}, {"token", identity().token_id}});
+    cut_ = true;
+    ending_ = true;
+    waiting_.clear();
+    waiting_orders_ = 0;
+    context_.TryCancel();
   }
 
   void FinishIfWritten() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -208,6 +232,7 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   }
 
   const StreamId id_;
+  grpc::CallbackServerContext& context_;  // gRPC's, until OnDone
   const Admitted admitted_;
   GatewayListener* const listener_;
   RunLogSink* const logs_;
@@ -225,8 +250,10 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
   v1::SchedulerMessage outgoing_ ABSL_GUARDED_BY(mutex_);  // being written
   std::deque<v1::SchedulerMessage> waiting_ ABSL_GUARDED_BY(mutex_);
   size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the orders in the last of them
+  int waiting_orders_ ABSL_GUARDED_BY(mutex_) = 0;    // in all of them
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  bool cut_ ABSL_GUARDED_BY(mutex_) = false;  // it did not read
   bool finishing_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
@@ -262,7 +289,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     // A token that was revoked since: the next Recheck finds the stream in the table.
     const StreamId id = ++last_id_;
     ++streams_of_[caller];
-    auto* stream = new Stream(id, *std::move(admitted), listener_, logs_, clock_,
+    auto* stream = new Stream(id, *context, *std::move(admitted), listener_, logs_, clock_,
                               Inbox(limits_, inboxes_), [this, caller](StreamId gone) {
                                 absl::MutexLock lock(&mutex_);
                                 streams_.erase(gone);

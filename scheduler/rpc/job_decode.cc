@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t kMaxParamBytes = 64 * 1024;
+constexpr size_t kMaxParamBytes = size_t{64} * 1024;
 constexpr int kMaxListed = 32;
 constexpr absl::Duration kYear = absl::Hours(24 * 366);
 

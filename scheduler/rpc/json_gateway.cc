@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "common/status.h"
 #include "common/text.h"
@@ -45,7 +46,7 @@ class JsonGateway::Impl {
     absl::MutexLock lock(&mutex_, absl::Condition(&idle));
   }
 
-  void Call(JsonCall call, std::function<void(JsonAnswer)> done) {
+  void Call(const JsonCall& call, std::function<void(JsonAnswer)> done) {
     const auto refuse = [&done](const absl::Status& status) {
       done({status.code(), Message(status), ""});
     };
@@ -117,14 +118,17 @@ JsonGateway::JsonGateway(RpcServer& server, JsonGatewayOptions options)
     : impl_(std::make_unique<Impl>(server, options)) {}
 JsonGateway::~JsonGateway() = default;
 
-void JsonGateway::Call(JsonCall call, std::function<void(JsonAnswer)> done) {
-  impl_->Call(std::move(call), std::move(done));
+void JsonGateway::Call(const JsonCall& call, std::function<void(JsonAnswer)> done) {
+  impl_->Call(call, std::move(done));
 }
 
 std::string PeerOf(const grpc::CallbackServerContext& context) {
   const std::string peer = context.peer();
   // gRPC calls peers on sockets ipv4:, ipv6: or unix:, and does not know that of its own channel.
-  if (peer != "unknown" && !peer.starts_with("inproc")) return peer;
+  // It escapes the brackets of an IPv6 address as in a URI.
+  if (peer != "unknown" && !peer.starts_with("inproc")) {
+    return ToStd(absl::StrReplaceAll(ToAbsl(peer), {{"%5B", "["}, {"%5D", "]"}}));
+  }
   const auto& metadata = context.client_metadata();
   const auto it = metadata.find(JsonGateway::kPeerMetadata);
   return it == metadata.end() ? peer : std::string(it->second.data(), it->second.size());

@@ -49,7 +49,7 @@ class JsonGateway {
   // `done` is called once, from any thread, perhaps before this returns. NOT_FOUND: no such unary
   // method; INVALID_ARGUMENT: the body is not its request (the message names the field);
   // RESOURCE_EXHAUSTED: max_calls are under way; else what the service says.
-  void Call(JsonCall call, std::function<void(JsonAnswer)> done);
+  void Call(const JsonCall& call, std::function<void(JsonAnswer)> done);
 
  private:
   class Impl;

@@ -295,6 +295,9 @@ absl::Status OperatorCalendars::List(const v1::ListCalendarsRequest&,
 
 absl::Status OperatorCalendars::Get(const v1::GetCalendarRequest& request, v1::Calendar* response) {
   const std::string& name = request.name();
+  if (const std::string problem = NameProblem(name); !problem.empty()) {
+    return Invalid("name: " + problem);
+  }
   TM_ASSIGN_OR_RETURN(const std::vector<OperatorCalendar> versions, store_.CalendarVersions(name));
   TM_ASSIGN_OR_RETURN(const std::shared_ptr<const CalendarSet> set, store_.FindCalendars({name}));
   const std::shared_ptr<const Calendar> calendar = NewestCalendar(set.get(), name);

@@ -4,6 +4,7 @@
 #include "common/status.h"
 #include "common/text.h"
 #include "common/time_text.h"
+#include "scheduler/rpc/operator_job.h"
 #include "scheduler/rpc/operator_service.h"
 #include "scheduler/rpc/order_answers.h"
 
@@ -22,8 +23,21 @@ absl::StatusOr<CommandState> GiveAs(const ApprovalRow& approval, const std::stri
   return give(request);
 }
 
+// A job that was deleted and made anew under the name is another: what was asked for the first does
+// not hold for it. Runs need no such look, their ids are for ever.
+absl::Status SameJob(OperatorParts& parts, const ApprovalRow& approval) {
+  TM_ASSIGN_OR_RETURN(const LoadedJob job, FindJob(parts.store, approval.job));
+  if (job.row.created_at <= approval.asked_at) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      ToAbsl("job '" + approval.job + "' was deleted and made anew after " + approval.asked_by +
+             " had asked: give the order again if it is wanted of the new one"));
+}
+
 absl::StatusOr<CommandState> Give(OperatorParts& parts, const ApprovalRow& approval,
                                   const std::string& approver) {
+  const bool of_run = approval.method == "OperatorService/RerunRun" ||
+                      approval.method == "OperatorService/ReleaseRun";
+  if (!of_run) TM_RETURN_IF_ERROR(SameJob(parts, approval));
   if (approval.method == "OperatorService/WaiveDates") {
     return GiveAs<v1::WaiveDatesRequest>(approval, approver,
                                          [&](const auto& r) { return parts.dates.Waive(r); });
@@ -35,6 +49,11 @@ absl::StatusOr<CommandState> Give(OperatorParts& parts, const ApprovalRow& appro
   if (approval.method == "OperatorService/RerunRun") {
     return GiveAs<v1::RerunRunRequest>(approval, approver,
                                        [&](const auto& r) { return parts.orders.Rerun(r); });
+  }
+  if (approval.method == "OperatorService/CreateBackfill") {
+    v1::CreateBackfillResponse dates;  // of a dry run alone
+    return GiveAs<v1::CreateBackfillRequest>(
+        approval, approver, [&](const auto& r) { return parts.backfills.Create(r, &dates); });
   }
   if (approval.method == "OperatorService/ResumeJob") {
     return GiveAs<v1::ResumeJobRequest>(approval, approver,

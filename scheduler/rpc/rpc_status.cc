@@ -4,10 +4,15 @@
 
 #include "common/log.h"
 #include "common/status.h"
+#include "common/text.h"
 
 namespace tidemark {
 namespace {
 
+// gRPC carries the message percent-encoded in a trailer, and peers take 8 KiB of those at most.
+constexpr size_t kMaxMessage = 2048;
+
+// The database's own words name statements and tables: they are for the log.
 bool HasPayload(const absl::Status& status) {
   bool has = false;
   status.ForEachPayload([&](absl::string_view, const absl::Cord&) { has = true; });
@@ -17,11 +22,17 @@ bool HasPayload(const absl::Status& status) {
 }  // namespace
 
 grpc::Status ToGrpc(const absl::Status& status) {
-  const std::string message = Message(status);
+  const std::string message = CleanText(Message(status), kMaxMessage);
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return grpc::Status::OK;
     case absl::StatusCode::kInvalidArgument:
+      if (HasPayload(status)) {
+        LogWarn("the database refused a value", {{"error", message}});
+        return {grpc::StatusCode::INVALID_ARGUMENT,
+                "the database does not take one of the values (the scheduler's log says which)"};
+      }
+      return {grpc::StatusCode::INVALID_ARGUMENT, message};
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kUnavailable:
@@ -47,6 +58,10 @@ grpc::Status ToGrpc(const absl::Status& status) {
       break;
   }
   LogError("operator request failed", {{"error", message}});
+  if (HasPayload(status)) {
+    return {grpc::StatusCode::INTERNAL,
+            "the database refused the request (the scheduler's log says why)"};
+  }
   return {grpc::StatusCode::INTERNAL, message};
 }
 

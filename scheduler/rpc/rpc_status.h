@@ -7,7 +7,9 @@
 
 namespace tidemark {
 
-// Codes of the store that mean nothing to an operator become the ones that operator.proto lists.
+// Codes of the store that mean nothing to an operator become the ones that operator.proto lists. A
+// message of more than 2 KiB is cut; what the database says of values and statements is for the log
+// alone.
 grpc::Status ToGrpc(const absl::Status& status);
 
 }  // namespace tidemark

@@ -49,7 +49,19 @@ absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store, const v1::ForceDon
 
 absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store, const v1::RerunRunRequest& request) {
   if (!request.force()) return Wanted();
-  return OfRun(store, request.run_id(), request.reason(), "OperatorService/RerunRun");
+  TM_ASSIGN_OR_RETURN(Wanted wanted,
+                      OfRun(store, request.run_id(), request.reason(), "OperatorService/RerunRun"));
+  // Who approves must see how far it goes.
+  if (request.cascade()) wanted->subject += ", and all that was computed from it (cascade)";
+  return wanted;
+}
+
+absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store,
+                                         const v1::CreateBackfillRequest& request) {
+  if (request.reprocess() != "all" || request.dry_run()) return Wanted();
+  return OfDates(store, request.job(),
+                 request.from() + " to " + request.to() + ", DONE dates run again",
+                 request.reason(), "OperatorService/CreateBackfill");
 }
 
 absl::StatusOr<Wanted> NeedsSecondPerson(OperatorPort& store, const v1::ResumeJobRequest& request) {

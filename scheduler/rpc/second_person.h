@@ -26,6 +26,9 @@ absl::StatusOr<std::optional<ApprovalRow>> NeedsSecondPerson(OperatorPort& store
                                                              const v1::RerunRunRequest& request);
 absl::StatusOr<std::optional<ApprovalRow>> NeedsSecondPerson(OperatorPort& store,
                                                              const v1::ReleaseRunRequest& request);
+// With `reprocess: all` it runs DONE dates again, as a forced rerun does.
+absl::StatusOr<std::optional<ApprovalRow>> NeedsSecondPerson(
+    OperatorPort& store, const v1::CreateBackfillRequest& request);
 // With skip_missed it waives.
 absl::StatusOr<std::optional<ApprovalRow>> NeedsSecondPerson(OperatorPort& store,
                                                              const v1::ResumeJobRequest& request);

@@ -22,7 +22,7 @@ constexpr int kHandshakeMillis = 10'000;
 constexpr int kIdleMillis = 300'000;
 constexpr int kStreamsAConnection = 1000;
 // Of gRPC's own buffers; under pressure idle connections go first.
-constexpr size_t kBufferBytes = 512 * 1024 * 1024;
+constexpr size_t kBufferBytes = size_t{512} * 1024 * 1024;
 
 void SetLimits(grpc::ServerBuilder& builder, const RpcLimits& limits) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits.max_message));

@@ -283,6 +283,7 @@ class RunsWriter {
   FlushResult* const result_;
   absl::Time* at_ = nullptr;
   std::set<std::string_view> opened_;                            // run_ids
+  std::set<std::string_view> closed_;                            // run_ids
   std::multimap<std::string_view, const AttemptEnd*> attempts_;  // those that get a row
   std::map<std::string_view, const AttemptEnd*>
       told_;  // those that the run's own row tells, by run

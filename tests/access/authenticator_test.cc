@@ -53,6 +53,7 @@ TEST_F(AuthenticatorTest, S01MissingMalformedOrUnknownIsUnauthenticated) {
   const std::string token = NewToken(random_);
   authenticator_.Load({Record(token, "a")}, kNow);
   EXPECT_EQ(CodeOf("Bearer " + token), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeOf("bearer " + token), absl::StatusCode::kOk) << "the scheme has no case";
   for (const std::string& bad :
        {std::string(), std::string("Bearer "), std::string("Bearer null"), token, "bearer" + token,
         "Bearer " + token + " ", "Bearer " + token.substr(0, 67), "Bearer " + NewToken(random_),

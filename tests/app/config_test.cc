@@ -113,6 +113,19 @@ TEST_F(ConfigTest, ASecretComesFromAFileAndIsShownNowhere) {
   EXPECT_THAT(err_, HasSubstr(dir_ + "/none"));
 }
 
+TEST_F(ConfigTest, CheckConfigLooksAtCertificatesToo) {
+  const auto check = [&](const std::string& cert) {
+    Read({"--dev", "--tls-cert", cert, "--tls-key", cert, "--check-config"});
+  };
+  check(dir_ + "/none.crt");
+  EXPECT_EQ(code_, 2);
+  EXPECT_THAT(err_, HasSubstr(dir_ + "/none.crt: cannot be read"));
+  const std::string garbage = Write("garbage.crt", "-----BEGIN CERTIFICATE-----\nx\n");
+  check(garbage);
+  EXPECT_EQ(code_, 2);
+  EXPECT_THAT(err_, HasSubstr(garbage + ": holds no certificate"));
+}
+
 TEST_F(ConfigTest, CheckConfigSaysWhatIsWrong) {
   EXPECT_FALSE(Read({"--check-config"}).has_value());
   EXPECT_EQ(code_, 2);

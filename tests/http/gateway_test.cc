@@ -88,6 +88,17 @@ class GatewayTest : public testing::Test {
  protected:
   GatewayTest() {
     rpc_ = RpcServer::Start("127.0.0.1:0", {&operators_}).value();
+    JsonGatewayOptions gateway_options;
+    gateway_options.max_calls = kMostCalls;
+    gateway_ = std::make_unique<JsonGateway>(*rpc_, gateway_options);
+    http_ = StartHttp(/*asks_tokens=*/true);
+  }
+  ~GatewayTest() override {
+    http_->Stop();
+    gateway_.reset();
+    rpc_->Shutdown();
+  }
+  std::unique_ptr<HttpServer> StartHttp(bool asks_tokens) {
     HttpOptions options;
     options.listen = "127.0.0.1:0";
     HttpSources sources;
@@ -98,18 +109,11 @@ class GatewayTest : public testing::Test {
       if (token_.empty() || request.authorization == token_) return absl::OkStatus();
       return absl::UnauthenticatedError("a token is needed");
     };
-    JsonGatewayOptions gateway_options;
-    gateway_options.max_calls = kMostCalls;
-    gateway_ = std::make_unique<JsonGateway>(*rpc_, gateway_options);
+    sources.asks_tokens = asks_tokens;
     sources.call = [this](JsonCall call, std::function<void(JsonAnswer)> done) {
       gateway_->Call(std::move(call), std::move(done));
     };
-    http_ = HttpServer::Start(std::move(options), MakeHttpRoutes(std::move(sources))).value();
-  }
-  ~GatewayTest() override {
-    http_->Stop();
-    gateway_.reset();
-    rpc_->Shutdown();
+    return HttpServer::Start(std::move(options), MakeHttpRoutes(std::move(sources))).value();
   }
   RawResponse Trigger(const std::string& json, const std::string& headers = "") {
     return HttpPost(http_->address(), "/v1/OperatorService/TriggerJob", json, headers);
@@ -196,11 +200,15 @@ TEST_F(GatewayTest, AnUnknownPathSaysWhatThereIs) {
 }
 
 TEST_F(GatewayTest, APageInABrowserCannotCall) {
-  const auto send = [&](const std::string& host, const std::string& headers) {
-    RawClient client(http_->address());
+  const auto send_to = [&](const HttpServer& server, const std::string& host,
+                           const std::string& headers) {
+    RawClient client(server.address());
     client.Send("POST /v1/OperatorService/TriggerJob HTTP/1.1\r\nHost: " + host + "\r\n" + headers +
                 "Content-Length: 2\r\n\r\n{}");
     return client.Read();
+  };
+  const auto send = [&](const std::string& host, const std::string& headers) {
+    return send_to(*http_, host, headers);
   };
   const std::string json = "Content-Type: application/json; charset=utf-8\r\n";
   EXPECT_EQ(send("127.0.0.1", json).status, 200);
@@ -214,6 +222,12 @@ TEST_F(GatewayTest, APageInABrowserCannotCall) {
   // A name that was made to point here.
   ExpectError(send("evil.example:7480", json), 403, "PERMISSION_DENIED", "Host");
   EXPECT_EQ(send("tidemark.example", json + "Authorization: Bearer x\r\n").status, 200);
+  // Where nobody asks for a token, the page can send any.
+  const auto open = StartHttp(/*asks_tokens=*/false);
+  ExpectError(send_to(*open, "evil.example:7480",
+                      json + "Origin: http://evil.example:7480\r\nAuthorization: Bearer x\r\n"),
+              403, "PERMISSION_DENIED", "Host");
+  EXPECT_EQ(send_to(*open, "127.0.0.1", json).status, 200);
 }
 
 TEST_F(GatewayTest, WithoutATokenNothingIsReadAndNoMetricsAreShown) {

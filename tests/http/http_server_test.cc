@@ -114,6 +114,28 @@ TEST(HttpServerTest, WhatIsTooLargeIsRefusedWithTheLimitNamed) {
   EXPECT_EQ(server->counts().bad, 3u);
 }
 
+TEST(HttpServerTest, WhatAProxyMayReadDifferentlyIsRefused) {
+  Echo echo;
+  const auto server = echo.Start();
+  const std::string hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (const char* coding : {"chunked, identity", "identity", "gzip", "xchunked"}) {
+    RawClient client(server->address());
+    ASSERT_TRUE(client.Send("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: " +
+                            std::string(coding) + "\r\n\r\n0\r\n\r\n" + hidden));
+    EXPECT_EQ(client.Read().status, 411) << coding;
+    EXPECT_TRUE(client.Closed()) << "the body must not be taken for a request: " << coding;
+  }
+  for (const char* header : {"Host", "Authorization", "Content-Type", "Origin"}) {
+    RawClient client(server->address());
+    const std::string twice = std::string(header) + ": a\r\n" + header + ": b\r\n";
+    ASSERT_TRUE(client.Send("POST /x HTTP/1.1\r\n" + twice + "Content-Length: 0\r\n\r\n"));
+    const RawResponse response = client.Read();
+    EXPECT_EQ(response.status, 400) << header;
+    EXPECT_NE(response.body.find(header), std::string::npos) << response.body;
+    EXPECT_TRUE(client.Closed());
+  }
+}
+
 TEST(HttpServerTest, WhatIsNoHttpIsToldSoAndClosed) {
   Echo echo;
   const auto server = echo.Start();

@@ -51,7 +51,9 @@ AccessBench::AccessBench(bool require_approval)
   Refresh();
 }
 
-AccessBench::~AccessBench() {
+AccessBench::~AccessBench() { Stop(); }
+
+void AccessBench::Stop() {
   access_.Stop();
   operators_.Stop();
   alerts_.Stop();

@@ -32,6 +32,8 @@ class AccessBench : public GatewayListener, public RunLogSink, public AlertChann
  public:
   explicit AccessBench(bool require_approval = false);
   ~AccessBench() override;
+  // Nothing calls this object's ports any more. Whoever overrides one calls it in his destructor.
+  void Stop();
 
   MigratedDatabase& db() { return database_; }
   const std::string& address() const { return server_->address(); }

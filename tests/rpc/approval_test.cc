@@ -43,6 +43,8 @@ TEST_F(ApprovalTest, WhatGivesDatesUpWaitsAndIsCarriedOutInBothNames) {
        "job: '{job}' from: '2026-01-03' to: '2026-01-04' reason: 'r'"},
       {"OperatorService/ForceDone", kForce},
       {"OperatorService/RerunRun", "run_id: '{ended}' force: true reason: 'r'"},
+      {"OperatorService/CreateBackfill",
+       "job: '{job}' from: '2026-01-03' to: '2026-01-04' reprocess: 'all' reason: 'r'"},
       {"OperatorService/ResumeJob", "name: '{job}' skip_missed: true"},
       {"OperatorService/ReleaseRun", "run_id: '{live}' force: true reason: 'r'"}};
   for (const auto& [method, request] : orders) {
@@ -61,11 +63,11 @@ TEST_F(ApprovalTest, WhatGivesDatesUpWaitsAndIsCarriedOutInBothNames) {
   }
   EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM audit WHERE action = 'approval_ask' AND actor = "
                             "'ann' AND token_id <> ''"),
-            "5");
+            "6");
   EXPECT_EQ(
       bench_.db().Sql("SELECT count(*) FROM audit WHERE action = 'approval_approve' AND actor "
                       "= 'bob' AND before = 'WAITING' AND after = 'APPROVED'"),
-      "5");
+      "6");
 }
 
 TEST_F(ApprovalTest, OtherOrdersWaitForNobody) {
@@ -74,7 +76,30 @@ TEST_F(ApprovalTest, OtherOrdersWaitForNobody) {
           .ok());
   EXPECT_TRUE(
       bench_.Call("OperatorService/RerunRun", FillIn("run_id: '{ended}'", things_), ann_).ok());
+  EXPECT_TRUE(
+      bench_
+          .Call("OperatorService/CreateBackfill",
+                FillIn("job: '{job}' from: '2026-01-05' to: '2026-01-06' reason: 'r'", things_),
+                ann_)
+          .ok());
   EXPECT_EQ(bench_.db().Sql("SELECT count(*) FROM approval"), "0");
+}
+
+TEST_F(ApprovalTest, AJobThatWasMadeAnewIsAnother) {
+  const std::string id = Ask("OperatorService/ForceDone", kForce);
+  // What a deletion and a new job of the name come to.
+  bench_.db().Sql("UPDATE job SET created_at = created_at + interval '1 hour'");
+  const grpc::Status approved = Approve(id, bob_);
+  EXPECT_EQ(approved.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(approved.error_message(), HasSubstr("made anew"));
+  EXPECT_EQ(Commands(), "0");
+}
+
+TEST_F(ApprovalTest, WhoApprovesSeesACascade) {
+  Ask("OperatorService/RerunRun", "run_id: '{ended}' force: true cascade: true reason: 'r'");
+  std::string approvals;
+  ASSERT_TRUE(bench_.Call("AccessService/ListApprovals", "", bob_, &approvals).ok());
+  EXPECT_THAT(approvals, HasSubstr("(cascade)"));
 }
 
 TEST_F(ApprovalTest, AnEditGivesNoDatesUpOnTheSide) {

@@ -18,6 +18,8 @@ using testing::HasSubstr;
 // Keeps the Hellos that reach the engine.
 class ListeningBench : public AccessBench {
  public:
+  ~ListeningBench() override { Stop(); }
+
   void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration) override {
     const MutexLock lock(&mutex_);
     stream_ = stream;

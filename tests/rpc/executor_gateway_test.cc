@@ -1,6 +1,7 @@
 // The executors' streams over real gRPC: who may say what about logs.
 #include "scheduler/rpc/executor_gateway.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ class Ears : public GatewayListener, public RunLogSink {
     messages_ += 1;
     reports_ += message.reports.size();
   }
-  void OnStreamClosed(StreamId) override {}
+  void OnStreamClosed(StreamId) override { closed_ = true; }
+  bool closed() const { return closed_; }
   void Take(RunLogChunk chunk) override {
     const MutexLock lock(&mutex_);
     chunks_.push_back(std::move(chunk));
@@ -52,6 +54,7 @@ class Ears : public GatewayListener, public RunLogSink {
 
  private:
   Mutex mutex_;
+  std::atomic<bool> closed_ = false;
   StreamId stream_ ABSL_GUARDED_BY(mutex_) = 0;
   int messages_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t reports_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -128,6 +131,26 @@ TEST_F(ExecutorGatewayTest, LogsGoPastTheListenerInTheNameThatWasWelcomed) {
   EXPECT_EQ(chunks[0].data, bytes);
   EXPECT_TRUE(chunks[0].end);
   EXPECT_EQ(ears_.reports(), 0u) << "the engine never sees log bytes";
+}
+
+TEST_F(ExecutorGatewayTest, WhoNeverReadsIsCut) {
+  SayHello("e1");
+  const std::vector<Outbound> answers(1000, {ears_.stream(), AcknowledgedOrder{{kRun, 1}}});
+  for (int i = 0; i < 200 && !ears_.closed(); ++i) gateway_.Send(answers);
+  EXPECT_TRUE(WaitFor([&] { return ears_.closed(); }));
+}
+
+TEST_F(ExecutorGatewayTest, WhoReadsMayBeSentAsMuch) {
+  SayHello("e1");
+  const std::vector<Outbound> answers(1000, {ears_.stream(), AcknowledgedOrder{{kRun, 1}}});
+  int read = 0;
+  for (int i = 0; i < 200; ++i) {
+    gateway_.Send(answers);
+    v1::SchedulerMessage message;
+    while (read < (i + 1) * 1000 && stream_->Read(&message)) read += message.orders_size();
+  }
+  EXPECT_EQ(read, 200'000);
+  EXPECT_FALSE(ears_.closed());
 }
 
 TEST_F(ExecutorGatewayTest, NobodyWritesBeforeItsWelcomeOrInAnothersName) {

@@ -125,6 +125,9 @@ TEST_F(OperatorCalendarsTest, BadOnesAreRefusedByField) {
   const grpc::Status status = bench_.Call(&Stub::GetCalendar, get, &calendar);
   EXPECT_EQ(status.error_code(), StatusCode::NOT_FOUND);
   EXPECT_THAT(status.error_message(), HasSubstr("did you mean 'cn'?"));
+  get.set_name(std::string("c\0n", 3));
+  EXPECT_EQ(bench_.Call(&Stub::GetCalendar, get, &calendar).error_code(),
+            StatusCode::INVALID_ARGUMENT);
 }
 
 TEST_F(OperatorCalendarsTest, AnUnknownCalendarIsRefusedWithTheNearestName) {

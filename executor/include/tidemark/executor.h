@@ -249,8 +249,8 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   // Registers a handler (name: 1–64 bytes). A bad or repeated name makes Run() fail.
-  Executor& Handle(std::string name, HandlerOptions options, HandlerFunction function);
-  Executor& Handle(std::string name, HandlerFunction function);
+  Executor& Handle(const std::string& name, HandlerOptions options, HandlerFunction function);
+  Executor& Handle(const std::string& name, HandlerFunction function);
 
   // Serves until SIGTERM, SIGINT or Stop(), then drains: takes nothing new, hands back what has not
   // started, lets running handlers end, waits for the acknowledgement of their results, says
