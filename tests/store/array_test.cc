@@ -16,7 +16,7 @@ TEST(SqlArrayTest, Literals) {
   array.Add(std::nullopt);
   array.Add("");
   array.Add("q\"b\\");
-  EXPECT_EQ(std::move(array).Take(), R"({"a",NULL,"","q\"b\\"})");
+  EXPECT_EQ(std::move(array).Take(), R"({a,NULL,"","q\"b\\"})");
 }
 
 // Whatever the text, PostgreSQL reads back what went in: the only judge that counts.
