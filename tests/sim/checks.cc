@@ -172,7 +172,13 @@ void Simulation::CheckJob(int64_t id, const std::string& name) {
     const absl::Time until = scheduler_->DbNow() - kPatience;
     auto due = DueDates(id, until);
     if (due.size() < 2) oracle_.Blame(queue_.now(), name + ": nothing was due");
-    std::erase_if(due, [&](absl::CivilDay date) { return UpstreamIsAhead(id, date, until); });
+    // In a strict job those after one that waits wait, too.
+    const bool strict = NewestSpec(name).catch_up.order == CatchUpOrder::kStrict;
+    bool waits = false;
+    std::erase_if(due, [&](absl::CivilDay date) {
+      waits = (strict && waits) || UpstreamIsAhead(id, date, until);
+      return waits;
+    });
     oracle_.CheckSettled(queue_.now(), store_, id, due);
     oracle_.CheckJudged(queue_.now(), store_, id,
                         ExpectedDates(id, scheduler_->DbNow() - kChecksAll));
