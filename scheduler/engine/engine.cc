@@ -162,6 +162,9 @@ void Engine::Received(Moment now, StreamId stream, const ExecutorMessage& messag
     parts_->state.out.close.push_back(stream);
     return;
   }
+  // X8: what waited for longer than a beat until it was handled says that more may wait.
+  State& s = parts_->state;
+  if (now.mono - received > s.times.beat) s.eyes_good_since = now.mono;
   parts_->sessions.OnMessage(stream, message, received);
 }
 

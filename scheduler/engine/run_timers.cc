@@ -39,7 +39,7 @@ absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const
     }
     if (run.cancel_sent.has_value()) consider(*run.cancel_sent + kCancelResend);
     if (run.cancel_since.has_value() && !run.told_held) consider(*run.cancel_since + kTolerance);
-    if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(run.sent_at + timeouts.start);
+    if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(StartDeadline(run, timeouts));
     if (run.phase == RunPhase::kRunning) {
       if (!run.timed_out) consider(run.started_at + timeouts.run);
       if (!run.told_long) consider(run.started_at + timeouts.long_running);
@@ -58,6 +58,11 @@ absl::Duration Runs::ExecutorHeard(const LiveRun& run) const {
   const absl::Duration heard = std::max(run.contact, s_.eyes_good_since);
   const ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration);
   return session == nullptr ? heard : std::max(heard, session->last_beat);
+}
+
+// That it has started may lie unread for as long as we are behind.
+absl::Duration Runs::StartDeadline(const LiveRun& run, const Timeouts& timeouts) const {
+  return std::max(run.sent_at, s_.eyes_good_since) + timeouts.start;
 }
 
 void Runs::SetTimer(LiveRun& run) {
@@ -106,7 +111,7 @@ void Runs::OnTimer(LiveRun& run) {
   if (!Sent(run)) return;
   if (run.send_due.has_value() && !s_.holding && *run.send_due <= s_.now.lo) SendAtLast(run);
   const Timeouts& timeouts = job->spec().timeouts;
-  if (run.phase == RunPhase::kSent && !run.cancel_sent && now >= run.sent_at + timeouts.start) {
+  if (run.phase == RunPhase::kSent && !run.cancel_sent && now >= StartDeadline(run, timeouts)) {
     SendCancel(run, "not started within " + DurationText(timeouts.start));
   }
   if (run.phase == RunPhase::kRunning && !run.timed_out && now >= run.started_at + timeouts.run) {

@@ -114,6 +114,7 @@ class Runs {
   void OnProgress(LiveRun& run, const ProgressReport& progress);
   // The last sign of life of its executor, whether it has the run or not.
   absl::Duration ExecutorHeard(const LiveRun& run) const;
+  absl::Duration StartDeadline(const LiveRun& run, const Timeouts& timeouts) const;
   // A sign of life of its executor about the run.
   void Heard(LiveRun& run, absl::Duration received);
   void NoteLate(StreamId stream, const RunReport& report);

@@ -245,7 +245,7 @@ void EngineHarness::Connect(Executor& executor) {
   hello.results = executor.unacknowledged;
   ExecutorMessage message;
   message.hello = std::move(hello);
-  engine_->Received(now_, executor.stream, message, now_.mono);
+  engine_->Received(now_, executor.stream, message, now_.mono - unread_for);
   Pump();
 }
 
@@ -264,14 +264,14 @@ void EngineHarness::Beat(Executor& executor) {
   for (const auto& [run_id, held] : executor.held) beat.held.push_back(held);
   ExecutorMessage message;
   message.heartbeat = std::move(beat);
-  engine_->Received(now_, executor.stream, message, now_.mono);
+  engine_->Received(now_, executor.stream, message, now_.mono - unread_for);
   Pump();
 }
 
 void EngineHarness::Leave(Executor& executor) {
   ExecutorMessage message;
   message.goodbye = true;
-  engine_->Received(now_, executor.stream, message, now_.mono);
+  engine_->Received(now_, executor.stream, message, now_.mono - unread_for);
   Disconnect(executor);
 }
 
@@ -285,7 +285,7 @@ void EngineHarness::Report(Executor& executor, const AttemptRef& ref,
   if (executor.stream == 0) return;
   ExecutorMessage message;
   message.reports.push_back(std::move(report));
-  engine_->Received(now_, executor.stream, message, now_.mono);
+  engine_->Received(now_, executor.stream, message, now_.mono - unread_for);
   Pump();
 }
 

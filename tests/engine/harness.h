@@ -181,6 +181,7 @@ class EngineHarness {
   std::map<std::string, Executor> executors;
   std::vector<std::string> denied;  // why streams were ended, oldest first
   CatchUpBudget budget;             // of the next scheduler
+  absl::Duration unread_for;        // what executors say waits so long until it is handled
 
  private:
   void Deliver(const Outbound& message);

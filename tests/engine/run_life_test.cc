@@ -330,6 +330,21 @@ TEST(RunLifeTest, RunTimeoutCancelsAndCountsAsAFailure) {
   EXPECT_EQ(h.store.history.at(0).reason, "timeout");
 }
 
+// An overloaded scheduler is behind with its reading: that a run has started may be among it.
+TEST(RunLifeTest, NothingIsTakenBackForNotStartingWhileWeAreBehind) {
+  OneRun h;
+  Executor& e1 = h.Start("e1");
+  h.Start("e2");
+  ASSERT_EQ(e1.triggers.size(), 1U);
+  h.unread_for = absl::Seconds(6);
+  h.Advance(absl::Minutes(3));  // both beat all the while
+  EXPECT_TRUE(e1.cancels.empty());
+  h.Begin(e1, e1.triggers[0]);
+  h.Finish(e1, e1.triggers[0], Outcome::kSucceeded);
+  EXPECT_EQ(h.StatusOf(h.job, "2026-11-28"), "DONE");
+  EXPECT_TRUE(e1.cancels.empty());
+}
+
 TEST(RunLifeTest, StartTimeoutTakesItBackThenGivesItToAnother) {
   OneRun h;
   Executor& e1 = h.Start("e1");
