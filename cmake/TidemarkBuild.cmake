@@ -60,6 +60,14 @@ if(TIDEMARK_SANITIZE MATCHES thread)
     tidemark_tsan $<TARGET_OBJECTS:tidemark_tsan> absl::synchronization absl::time ${CMAKE_DL_LIBS})
 endif()
 
+# The allocator of the programs that run for long: half of the hot path's time would be glibc's. A
+# sanitizer brings its own.
+add_library(tidemark_malloc INTERFACE)
+if(NOT TIDEMARK_SANITIZE AND NOT TIDEMARK_FUZZ)
+  pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
+  target_link_libraries(tidemark_malloc INTERFACE PkgConfig::JEMALLOC)
+endif()
+
 # tidemark_library(NAME SOURCES ... DEPS ...): one target a folder; DEPS are public, so that the
 # linker enforces which folder may use which.
 function(tidemark_library name)

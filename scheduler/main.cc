@@ -6,6 +6,7 @@
 #include "channel/grpc_log.h"
 #include "common/log.h"
 #include "common/log_control.h"
+#include "common/mutex_checks.h"
 #include "common/status.h"
 #include "scheduler/admin_token.h"
 #include "scheduler/app.h"
@@ -24,6 +25,7 @@ void RaiseFileLimit() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tidemark::ForgoMutexChecks();
   int exit_code = 0;
   const std::optional<tidemark::SchedulerConfig> config =
       tidemark::ReadConfig(argc, argv, &exit_code);

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/log_control.h"
+#include "common/mutex_checks.h"
 #include "common/status.h"
 #include "executor/agent/agent.h"
 
@@ -126,6 +127,7 @@ void TakeLogLevel(const Flags& flags) {
 
 int main(int argc, char** argv) {
   using namespace tidemark;  // NOLINT(google-build-using-namespace): main lives outside of it
+  ForgoMutexChecks();
   CLI::App app("Tidemark's agent: runs commands as handlers of jobs.", "tidemark-executor");
   app.footer(agent::kFooter);
   agent::Flags flags;

@@ -51,15 +51,19 @@ absl::Status Prune(SqlTransaction& transaction, std::set<std::string>* known) {
 
 absl::StatusOr<std::vector<Command>> ReadOpen(SqlTransaction& transaction,
                                               const std::string& shards,
-                                              const std::set<std::string>& known) {
+                                              const std::set<std::string>& known, Clock& clock,
+                                              ClockSample* sample) {
   SqlArray ids;
   for (const std::string& id : known) ids.Add(id);
+  sample->sent_mono = clock.Monotonic();
   TM_ASSIGN_OR_RETURN(
       const SqlRows rows,
       transaction.Run(sql::kOpenCommands, {shards, std::move(ids).Take(), ToParam(kMostAtOnce)}));
+  sample->received_mono = clock.Monotonic();
+  sample->db = rows.Time(0, 6);
   std::vector<Command> commands;
   std::vector<int64_t> jobs;
-  for (int i = 0; i < rows.size(); ++i) {
+  for (int i = 0; i < rows.size() && !rows.IsNull(i, 0); ++i) {
     commands.push_back(ReadCommand(rows, i));
     jobs.push_back(commands.back().job_id);
   }
@@ -74,8 +78,10 @@ absl::StatusOr<std::vector<Command>> ReadOpen(SqlTransaction& transaction,
 
 }  // namespace
 
-CommandFeed::CommandFeed(const StoreOptions& options, Term* term, std::map<int, Epoch> shards)
-    : poll_(options.command_poll),
+CommandFeed::CommandFeed(const StoreOptions& options, Clock* clock, Term* term,
+                         std::map<int, Epoch> shards)
+    : clock_(clock),
+      poll_(options.command_poll),
       max_backoff_(options.max_backoff),
       term_(term),
       shards_(ShardArray(shards)),
@@ -120,13 +126,16 @@ absl::Status CommandFeed::ReadOnce() {
   if (shards_ == "{}") return absl::OkStatus();
   TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
   std::vector<Command> commands;
+  ClockSample sample;
   TM_RETURN_IF_ERROR(connection->Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
         TM_RETURN_IF_ERROR(Prune(transaction, &known_));
-        TM_ASSIGN_OR_RETURN(commands, ReadOpen(transaction, shards_, known_));
+        TM_ASSIGN_OR_RETURN(commands, ReadOpen(transaction, shards_, known_, *clock_, &sample));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));
+  // A short question's answer tells the time better than a flush's: the loop fires by it.
+  term_->Deliver([&](StoreListener* listener) { listener->OnClockSample(sample); });
   if (commands.empty()) return absl::OkStatus();
   for (const Command& command : commands) known_.insert(command.command_id);
   // The rest is read at once, not at the next poll.

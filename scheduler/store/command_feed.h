@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "common/clock.h"
 #include "common/mutex.h"
 #include "common/state_log.h"
 #include "scheduler/engine/ports.h"
@@ -22,7 +23,7 @@ namespace tidemark {
 // threads, one that reads and one that listens, and their connections.
 class CommandFeed {
  public:
-  CommandFeed(const StoreOptions& options, Term* term, std::map<int, Epoch> shards);
+  CommandFeed(const StoreOptions& options, Clock* clock, Term* term, std::map<int, Epoch> shards);
   ~CommandFeed();
 
   void Poke();  // any thread
@@ -34,6 +35,7 @@ class CommandFeed {
   absl::Status ListenOnce(bool* listening);
   bool Stopped();
 
+  Clock* const clock_;
   const absl::Duration poll_;
   const absl::Duration max_backoff_;
   Term* const term_;

@@ -283,7 +283,7 @@ void SchedulerStore::Impl::StartWorkers(Term& term, const TermInfo& info, Snapsh
   }
   term.Start(info, std::move(snapshot));
   // Only now: what it reads must not come before OnTermStarted.
-  auto feed = std::make_unique<CommandFeed>(options_, &term, shards);
+  auto feed = std::make_unique<CommandFeed>(options_, &clock_, &term, shards);
   const MutexLock lock(&mutex_);
   workers_.feed = std::move(feed);
 }

@@ -58,7 +58,8 @@ extern const std::string_view kLedger;
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
 extern const std::string_view kVerdictsOf;    // $1 job ids, $2 dates → those that have one
-extern const std::string_view kOpenCommands;  // $1 shards, $2 known ids, $3 limit
+// $1 shards, $2 known ids, $3 limit. The last column is tidemark_now(): one row at least has it.
+extern const std::string_view kOpenCommands;
 extern const std::string_view kStillOpen;     // $1 command ids
 
 // ---------------------------------------------------------------- flush

@@ -225,11 +225,15 @@ WHERE w.status IS DISTINCT FROM 'DONE'
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
 
 const std::string_view kOpenCommands = R"sql(
-SELECT command_id, job_id, shard, kind, args, actor
-FROM command
-WHERE done_at IS NULL AND shard = ANY ($1::smallint[]) AND command_id <> ALL ($2::uuid[])
-ORDER BY created_at, command_id
-LIMIT $3::bigint)sql";
+SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now()
+FROM (SELECT) AS always
+LEFT JOIN (
+  SELECT command_id, job_id, shard, kind, args, actor, created_at
+  FROM command
+  WHERE done_at IS NULL AND shard = ANY ($1::smallint[]) AND command_id <> ALL ($2::uuid[])
+  ORDER BY created_at, command_id
+  LIMIT $3::bigint) AS c ON true
+ORDER BY c.created_at, c.command_id)sql";
 
 const std::string_view kStillOpen =
     "SELECT command_id FROM command WHERE command_id = ANY ($1::uuid[]) AND done_at IS NULL";

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/mutex_checks.h"
 #include "tests/bench/hot/bench_clock.h"
 #include "tests/bench/hot/run_records.h"
 
@@ -36,6 +37,7 @@ class Recorder {
 };
 
 int Main(int argc, char** argv) {
+  ForgoMutexChecks();
   CLI::App app("An executor of benchmarks: handlers work-0, work-1, … that return at once.",
                "bench-executor");
   ExecutorOptions options;

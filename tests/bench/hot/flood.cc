@@ -13,6 +13,9 @@ namespace tidemark {
 namespace {
 
 constexpr char kApp[] = "flood";
+// When a run was made, from its id: its created_at is the instant that it was armed for.
+const std::string kMadeAt =
+    "to_timestamp(('x' || left(replace(run_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)";
 constexpr double kQuiet = 3;  // seconds before the instant in which costs are already counted
 
 absl::Time DatabaseNow(BenchSql& sql) {
@@ -109,11 +112,9 @@ class FloodRun {
     }
     result->seconds =
         sql_.Double("SELECT extract(epoch FROM max(recorded_at) - " + due + ")" + mine) +
-        sql_.Double(
-            "SELECT coalesce(extract(epoch FROM max(created_at) - "
-            "min(created_at)), 0)" +
-            mine + " AND created_at < " + due);
-    result->armed = sql_.Double("SELECT avg((created_at < " + due + ")::int)" + mine);
+        sql_.Double("SELECT coalesce(extract(epoch FROM max(" + kMadeAt + ") - min(" + kMadeAt +
+                    ")), 0)" + mine + " AND " + kMadeAt + " < " + due);
+    result->armed = sql_.Double("SELECT avg((" + kMadeAt + " < " + due + ")::int)" + mine);
     result->per_second = result->runs / result->seconds;
   }
 
