@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/id.h"
+#include "common/time_text.h"
 #include "scheduler/rpc/job_codec.h"
 #include "tidemark/v1/operator.grpc.pb.h"
 
@@ -131,6 +132,27 @@ void CheckLoaded(BenchSql& sql, const JobSpec& like, const std::string& prefix,
   const std::string applied = row(spec.name);
   if (loaded != applied) {
     BenchDie("a loaded job is not what an applied one is:\n" + loaded + "\n" + applied);
+  }
+}
+
+void LoadNightBefore(BenchSql& sql, absl::Time due) {
+  const absl::Time before = due - absl::Hours(24);
+  const std::string fired = "timestamptz '" + FormatInstant(before) + "'";
+  const std::string date =
+      "date '" + FormatDate(absl::ToCivilDay(before, absl::UTCTimeZone()) - 1) + "'";
+  sql.Text("BEGIN");
+  sql.Text("UPDATE job_version SET valid_from = valid_from - interval '2 days'");
+  sql.Text("UPDATE job SET created_at = created_at - interval '2 days', ledger_from = " + date +
+           ", due_until = " + date);
+  sql.Text(
+      "INSERT INTO job_watermark (job_name, biz_date, status, job_id, finished_at, updated_at) "
+      "SELECT name, " +
+      date + ", 'DONE', job_id, " + fired + ", " + fired + " FROM job");
+  sql.Text("INSERT INTO due_date (job_id, biz_date, fire_time, settled) SELECT job_id, " + date +
+           ", " + fired + ", true FROM job");
+  sql.Text("COMMIT");
+  for (const char* table : {"job", "job_version", "job_watermark", "due_date"}) {
+    sql.Text(std::string("VACUUM ANALYZE ") + table);
   }
 }
 

@@ -28,6 +28,8 @@ void CheckLoaded(BenchSql& sql, const JobSpec& like, const std::string& prefix,
 // Applies jobs by the service.
 void ApplyJobs(const std::vector<JobSpec>& specs, const std::string& address);
 
+// All jobs, of DatedJob, ran once before `due`, a day earlier.
+void LoadNightBefore(BenchSql& sql, absl::Time due);
 // From now on the database's clock, and so the scheduler's, is ahead by so much.
 void MoveDatabaseClock(BenchSql& sql, absl::Duration ahead);
 

@@ -65,6 +65,8 @@ class FloodRun {
       like_ = IntervalJob(kApp, due_, absl::Hours(24));
     }
     LoadJobs(sql_, {like_}, "job", plan_.runs);
+    // Jobs that exist for a while: the night before is done.
+    if (plan_.dated) LoadNightBefore(sql_, due_);
     since_ = sql_.Text(
         "SELECT overlay(lpad(to_hex((extract(epoch FROM tidemark_now()) * 1000)::bigint), 12, '0') "
         "PLACING '-' FROM 9 FOR 0) || '-7000-8000-000000000000'");
