@@ -89,12 +89,16 @@ void EngineLoop::Run() {
 }
 
 void EngineLoop::Turn(const std::deque<Event>& events) {
+  constexpr size_t kSlice = 128;
   const absl::Duration begin = clock_.Monotonic();
-  for (const Event& event : events) event();
-  engine_.Tick(Now());
-  for (Effects effects = engine_.TakeEffects(); !effects.empty(); effects = engine_.TakeEffects()) {
-    CarryOut(std::move(effects));
+  LaunchDue();
+  size_t handled = 0;
+  for (const Event& event : events) {
+    event();
+    if (++handled % kSlice == 0) LaunchDue();
   }
+  engine_.Tick(Now());
+  CarryOutAll();
   const Tally tally = engine_.TakeTally();
   const absl::Duration end = clock_.Monotonic();
   if (outlets_.metrics != nullptr) {
@@ -102,6 +106,13 @@ void EngineLoop::Turn(const std::deque<Event>& events) {
     outlets_.metrics->ObserveTurn(lag_, end - begin);
   }
   Publish(end);
+}
+
+void EngineLoop::LaunchDue() {
+  // Longer, and whoever reports would be taken for silent.
+  constexpr absl::Duration kMost = absl::Milliseconds(200);
+  const absl::Duration begin = clock_.Monotonic();
+  while (clock_.Monotonic() - begin < kMost && engine_.LaunchDue(Now())) CarryOutAll();
 }
 
 void EngineLoop::Publish(absl::Duration now) {
@@ -126,6 +137,12 @@ EngineLoop::Status EngineLoop::GetStatus() const {
   Status status = status_;
   if (last_turn_.has_value()) status.idle = clock_.Monotonic() - *last_turn_;
   return status;
+}
+
+void EngineLoop::CarryOutAll() {
+  for (Effects effects = engine_.TakeEffects(); !effects.empty(); effects = engine_.TakeEffects()) {
+    CarryOut(std::move(effects));
+  }
 }
 
 void EngineLoop::CarryOut(Effects effects) {

@@ -71,8 +71,12 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void Run();
   std::deque<Event> Await();
   void Turn(const std::deque<Event>& events);
+  // What is due leaves before anything else is looked at: what was reported waits, an instant does
+  // not.
+  void LaunchDue();
   void Publish(absl::Duration now);
   Moment Now() const;
+  void CarryOutAll();
   void CarryOut(Effects effects);
   void TakeSample(const ClockSample& sample);
 

@@ -209,6 +209,17 @@ void Engine::CommandsArrived(Moment now, const std::vector<Command>& commands) {
   for (const Command& command : commands) parts_->commands.Carry(command);
 }
 
+bool Engine::LaunchDue(Moment now) {
+  SetNow(now);
+  State& s = parts_->state;
+  const auto next = s.fires.NextTime();
+  if (!s.active || s.holding || s.FlushFull() || !next.has_value() || *next > s.now.lo) {
+    return false;
+  }
+  parts_->jobs.FireDue();
+  return true;
+}
+
 void Engine::Tick(Moment now) {
   SetNow(now);
   State& s = parts_->state;

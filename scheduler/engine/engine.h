@@ -42,6 +42,9 @@ class Engine {
   void Ledger(Moment now, const LedgerResult& result);
   void CommandsArrived(Moment now, const std::vector<Command>& commands);
   void Tick(Moment now);
+  // The first of what is due by now, which Tick would see to as well, and nothing else. False:
+  // nothing is due, or it has to wait.
+  bool LaunchDue(Moment now);
 
   Effects TakeEffects();
   // What was counted since the last call.
