@@ -64,8 +64,9 @@ endif()
 # sanitizer brings its own.
 add_library(tidemark_malloc INTERFACE)
 if(NOT TIDEMARK_SANITIZE AND NOT TIDEMARK_FUZZ)
-  pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
-  target_link_libraries(tidemark_malloc INTERFACE PkgConfig::JEMALLOC)
+  # jemalloc is as fast, but hangs under libfaketime, which tests use.
+  pkg_check_modules(TCMALLOC REQUIRED IMPORTED_TARGET libtcmalloc_minimal)
+  target_link_libraries(tidemark_malloc INTERFACE PkgConfig::TCMALLOC)
 endif()
 
 # tidemark_library(NAME SOURCES ... DEPS ...): one target a folder; DEPS are public, so that the

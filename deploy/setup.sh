@@ -9,7 +9,7 @@ packages=(
   g++ cmake ninja-build ccache git pkg-config
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
   libpqxx-dev libpq-dev libcurl4-openssl-dev libspdlog-dev libyaml-cpp-dev libcli11-dev libhiredis-dev
-  libboost-dev prometheus-cpp-dev libjemalloc-dev
+  libboost-dev prometheus-cpp-dev libgoogle-perftools-dev
   # tests, benchmarks; the sanitizer builds, clang-tidy and clang-format
   libgtest-dev libgmock-dev libbenchmark-dev
   clang-19 libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19
