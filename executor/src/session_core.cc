@@ -323,6 +323,8 @@ void SessionCore::OnTick(Moment now) {
 
 std::vector<Effect> SessionCore::TakeEffects(Moment now) {
   if (!left_) {
+    SendStarted();
+    SendAccepted(now);
     SendLogs();
     WatchLeaving(now);
   }
@@ -338,6 +340,7 @@ absl::Duration SessionCore::NextWake() const {
     if (link.state == Link::State::kWelcomed) wake = std::min(wake, link.next_beat);
   }
   wake = std::min(wake, watch_at_);
+  if (!accepted_.empty()) wake = std::min(wake, accepted_.front().first);
   for (const AttemptKey& key : queued_) wake = std::min(wake, WakeOfRun(runs_.at(key)));
   for (const AttemptKey& key : progressed_) {
     const Run& run = runs_.at(key);
