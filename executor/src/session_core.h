@@ -187,8 +187,8 @@ class SessionCore {
   // What happens to one run must not cost a look at all of them: the loops are over these.
   RunMap runs_;
   std::set<AttemptKey> queued_;  // runs in Stage::kQueued
-  // Attempts of which Accepted, from that moment on, or Started, at the end of this turn, is to be
-  // said, unless a later report says more.
+  // Attempts of which Accepted, a while after that moment, or Started, at the end of this turn, is
+  // to be said, unless a later report says more.
   std::deque<std::pair<absl::Duration, AttemptKey>> accepted_;
   std::vector<AttemptKey> started_;
   std::set<AttemptKey> progressed_;                     // runs with progress_pending

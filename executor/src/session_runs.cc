@@ -8,13 +8,6 @@
 #include "executor/src/session_core.h"
 
 namespace tidemark::exec {
-namespace {
-
-// A handler is mostly entered sooner, and Started says it all.
-constexpr absl::Duration kSayAcceptedAfter = absl::Milliseconds(50);
-
-}  // namespace
-
 void SessionCore::OnOrder(LinkId id, Link& link, const v1::Order& order, Moment now) {
   switch (order.order_case()) {
     case v1::Order::kTrigger:
@@ -182,7 +175,7 @@ void SessionCore::Accept(LinkId id, Link& link, const v1::Trigger& trigger, Mome
   queued_.insert(key);
   runs_.emplace(key, std::move(run));
   Note(NoteEffect::Kind::kAccepted, id, key, trigger.handler(), "");
-  accepted_.emplace_back(now.mono + kSayAcceptedAfter, key);
+  accepted_.emplace_back(now.mono, key);
   // Contact is too old: ask the owner, whose answer names the attempt if it is still live here.
   if (!ready) SendHeartbeat(id, link, now);
 }
@@ -308,29 +301,6 @@ void SessionCore::OnEntered(const AttemptKey& key, Moment now) {
   watch_at_ = std::min(watch_at_, WakeOfRun(run));
   Note(NoteEffect::Kind::kStarted, 0, key, run.trigger->handler(), "");
   started_.push_back(key);
-}
-
-// Every report costs both sides; of a handler that is over at once its end says all.
-void SessionCore::SendStarted() {
-  for (const AttemptKey& key : started_) {
-    const auto it = runs_.find(key);
-    if (it == runs_.end()) continue;  // Finished is on its way
-    const Run& run = it->second;
-    PostTo(run.owner_node, StartedReport(key, run.trigger->registration(), run.entered_wall));
-  }
-  started_.clear();
-}
-
-void SessionCore::SendAccepted(Moment now) {
-  while (!accepted_.empty()) {
-    const auto& [at, key] = accepted_.front();
-    const auto it = runs_.find(key);
-    if (it != runs_.end() && it->second.stage != Stage::kEntered) {
-      if (at > now.mono) return;
-      PostTo(it->second.owner_node, AcceptedReport(key, it->second.trigger->registration()));
-    }
-    accepted_.pop_front();
-  }
 }
 
 void SessionCore::OnNotEntered(const AttemptKey& key, bool locked_out, std::string_view message,
