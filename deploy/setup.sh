@@ -8,6 +8,7 @@ packages=(
   # building
   g++ cmake ninja-build ccache git pkg-config
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
+  zlib1g-dev
   libpqxx-dev libpq-dev libcurl4-openssl-dev libspdlog-dev libyaml-cpp-dev libcli11-dev libhiredis-dev
   libboost-dev prometheus-cpp-dev libgoogle-perftools-dev
   # tests, benchmarks; the sanitizer builds, clang-tidy and clang-format

@@ -39,16 +39,7 @@ bool Driver::Load() {
     deps_.log.Error("spool cannot be read", {{"error", Message(loaded.status())}});
     return false;
   }
-  for (const std::string& name : loaded->torn) {
-    deps_.log.Error(
-        "spool file is damaged and was moved aside; its result is lost, so the "
-        "scheduler will see that run as lost",
-        {{"file", spool_->dir() + "/" + name}});
-  }
-  if (!loaded->results.empty()) {
-    deps_.log.Info("results of an earlier process found",
-                   {{"count", std::to_string(loaded->results.size())}});
-  }
+  LogFound(*loaded);
   core_ = std::make_unique<SessionCore>(options_, std::move(loaded->results), Now());
   writer_ = std::make_unique<SpoolWriter>(
       std::move(spool_), [this, queue = queue_](bool writable, const std::string& problem) {
@@ -65,6 +56,32 @@ bool Driver::Load() {
         });
       });
   return true;
+}
+
+void Driver::LogFound(const Spool::Loaded& loaded) {
+  const auto path = [this](const std::string& name) { return spool_->dir() + "/" + name; };
+  for (const std::string& name : loaded.torn) {
+    deps_.log.Warn(
+        "an unfinished write was found at the end of a spool file and cut off; a run that ended in "
+        "that moment is seen as lost by the scheduler",
+        {{"file", path(name)}});
+  }
+  for (const std::string& name : loaded.damaged) {
+    deps_.log.Error(
+        "a spool file is damaged: all results that can be read were taken over; a run whose result "
+        "cannot is seen as lost by the scheduler: look at this executor's runs with `tidemark run "
+        "list`, check the disk, and delete the file when it is not needed any longer",
+        {{"file", path(name)}});
+  }
+  if (!loaded.problem.empty()) {
+    deps_.log.Error(
+        "results of damaged or old spool files could not be written to a new one; they are in "
+        "memory, and the files stay for the next start: see that the disk is not full",
+        {{"error", loaded.problem}});
+  }
+  if (loaded.results.empty()) return;
+  deps_.log.Info("results of an earlier process found",
+                 {{"count", std::to_string(loaded.results.size())}});
 }
 
 int Driver::Run() {

@@ -55,6 +55,7 @@ class Driver {
   using Links = std::map<LinkId, std::shared_ptr<Link>>;
 
   bool Load();
+  void LogFound(const Spool::Loaded& loaded);
   void Turn();
   void Dial(Moment now);
   void Apply(Effect effect);

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "common/status.h"
 #include "common/text.h"
-#include "executor/src/spool.h"
+#include "executor/src/spool_files.h"
 
 namespace tidemark::exec {
 namespace {

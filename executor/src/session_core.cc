@@ -16,6 +16,8 @@ constexpr size_t kMessageBytes = 1u << 20;
 constexpr size_t kLogWindow = 1u << 20;
 constexpr size_t kUnansweredBeats = 1000;
 constexpr absl::Duration kProgressEvery = absl::Seconds(1);
+// A handler is mostly entered sooner, and Started says it all.
+constexpr absl::Duration kSayAcceptedAfter = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -276,6 +278,29 @@ void SessionCore::SendProgress(const AttemptKey& key, Run& run, Moment now) {
   run.next_progress = now.mono + kProgressEvery;
 }
 
+// Every report costs both sides; of a handler that is over at once its end says all.
+void SessionCore::SendStarted() {
+  for (const AttemptKey& key : started_) {
+    const auto it = runs_.find(key);
+    if (it == runs_.end()) continue;  // Finished is on its way
+    const Run& run = it->second;
+    PostTo(run.owner_node, StartedReport(key, run.trigger->registration(), run.entered_wall));
+  }
+  started_.clear();
+}
+
+void SessionCore::SendAccepted(Moment now) {
+  while (!accepted_.empty()) {
+    const auto& [received, key] = accepted_.front();
+    const auto it = runs_.find(key);
+    if (it != runs_.end() && it->second.stage != Stage::kEntered) {
+      if (received + kSayAcceptedAfter > now.mono) return;
+      PostTo(it->second.owner_node, AcceptedReport(key, it->second.trigger->registration()));
+    }
+    accepted_.pop_front();
+  }
+}
+
 void SessionCore::SendLogs() {
   for (auto next = logs_to_send_.begin(); next != logs_to_send_.end();) {
     const auto current = next++;
@@ -323,6 +348,8 @@ void SessionCore::OnTick(Moment now) {
 
 std::vector<Effect> SessionCore::TakeEffects(Moment now) {
   if (!left_) {
+    SendStarted();
+    SendAccepted(now);
     SendLogs();
     WatchLeaving(now);
   }
@@ -338,6 +365,7 @@ absl::Duration SessionCore::NextWake() const {
     if (link.state == Link::State::kWelcomed) wake = std::min(wake, link.next_beat);
   }
   wake = std::min(wake, watch_at_);
+  if (!accepted_.empty()) wake = std::min(wake, accepted_.front().first + kSayAcceptedAfter);
   for (const AttemptKey& key : queued_) wake = std::min(wake, WakeOfRun(runs_.at(key)));
   for (const AttemptKey& key : progressed_) {
     const Run& run = runs_.at(key);

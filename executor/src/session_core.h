@@ -133,6 +133,8 @@ class SessionCore {
   bool AnyWelcomed() const;
   void SendDue(Moment now);
   void SendLogs();
+  void SendStarted();
+  void SendAccepted(Moment now);
   void SendProgress(const AttemptKey& key, Run& run, Moment now);
   v1::HeldRun HeldOf(const AttemptKey& key, const Run& run) const;
   void Note(NoteEffect::Kind kind, LinkId link, const AttemptKey& key, std::string handler,
@@ -184,7 +186,11 @@ class SessionCore {
   std::map<LinkId, Link> links_;
   // What happens to one run must not cost a look at all of them: the loops are over these.
   RunMap runs_;
-  std::set<AttemptKey> queued_;                         // runs in Stage::kQueued
+  std::set<AttemptKey> queued_;  // runs in Stage::kQueued
+  // Attempts of which Accepted, a while after that moment, or Started, at the end of this turn, is
+  // to be said, unless a later report says more.
+  std::deque<std::pair<absl::Duration, AttemptKey>> accepted_;
+  std::vector<AttemptKey> started_;
   std::set<AttemptKey> progressed_;                     // runs with progress_pending
   absl::Duration watch_at_ = absl::InfiniteDuration();  // no run has a deadline before it
   std::map<std::string, int, std::less<>> runs_of_;     // by handler

@@ -8,7 +8,6 @@
 #include "executor/src/session_core.h"
 
 namespace tidemark::exec {
-
 void SessionCore::OnOrder(LinkId id, Link& link, const v1::Order& order, Moment now) {
   switch (order.order_case()) {
     case v1::Order::kTrigger:
@@ -176,7 +175,7 @@ void SessionCore::Accept(LinkId id, Link& link, const v1::Trigger& trigger, Mome
   queued_.insert(key);
   runs_.emplace(key, std::move(run));
   Note(NoteEffect::Kind::kAccepted, id, key, trigger.handler(), "");
-  Post(id, link, AcceptedReport(key, trigger.registration()));
+  accepted_.emplace_back(now.mono, key);
   // Contact is too old: ask the owner, whose answer names the attempt if it is still live here.
   if (!ready) SendHeartbeat(id, link, now);
 }
@@ -301,7 +300,7 @@ void SessionCore::OnEntered(const AttemptKey& key, Moment now) {
   run.entered_wall = now.wall;
   watch_at_ = std::min(watch_at_, WakeOfRun(run));
   Note(NoteEffect::Kind::kStarted, 0, key, run.trigger->handler(), "");
-  PostTo(run.owner_node, StartedReport(key, run.trigger->registration(), now.wall));
+  started_.push_back(key);
 }
 
 void SessionCore::OnNotEntered(const AttemptKey& key, bool locked_out, std::string_view message,

@@ -1,127 +1,45 @@
+// The log as it is written; spool_load.cc reads it.
 #include "executor/src/spool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdio>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "common/status.h"
-#include "tidemark/digest.h"
 
 namespace tidemark::exec {
 namespace {
 
-constexpr std::string_view kMagic = "TMSPOOL1";
-constexpr size_t kDigestBytes = 32;
-constexpr std::string_view kResult = ".result";
-constexpr std::string_view kAcked = ".acked";
-
-absl::Status Failed(const std::string& what, int error) {
-  const std::string text = what + ": " + std::strerror(error);
-  return absl::UnavailableError(text);
-}
-
-std::string FileName(const AttemptKey& key, std::string_view ending) {
-  return key.run_id + "." + std::to_string(key.attempt) + std::string(ending);
-}
-
-std::string Encode(const v1::RunReport& report) {
-  const std::string payload = report.SerializeAsString();
-  const auto digest = Sha256(payload);
-  std::string out(kMagic);
-  out.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-  return out + payload;
-}
-
-bool Decode(std::string_view bytes, v1::RunReport* report) {
-  if (bytes.size() < kMagic.size() + kDigestBytes || bytes.substr(0, kMagic.size()) != kMagic) {
-    return false;
-  }
-  const std::string_view digest = bytes.substr(kMagic.size(), kDigestBytes);
-  const std::string_view payload = bytes.substr(kMagic.size() + kDigestBytes);
-  const auto right = Sha256(payload);
-  if (std::memcmp(digest.data(), right.data(), kDigestBytes) != 0) return false;
-  return report->ParseFromArray(payload.data(), static_cast<int>(payload.size())) &&
-         report->has_finished();
-}
-
-// Writes and syncs `name` in the folder; on failure the file is gone.
-absl::Status WriteFile(int dir_fd, const std::string& name, std::string_view bytes) {
-  const int fd = openat(dir_fd, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed("cannot make " + name, errno);
-  int error = 0;
-  while (!bytes.empty() && error == 0) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
-    if (n < 0 && errno != EINTR) error = errno;
-    if (n == 0) error = EIO;
-  }
-  if (error == 0 && fsync(fd) != 0) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0) return absl::OkStatus();
-  unlinkat(dir_fd, name.c_str(), 0);
-  return Failed("cannot write " + name, error);
-}
-
-absl::Status WriteWhole(int dir_fd, const std::string& name, std::string_view bytes) {
-  const std::string temporary = name + ".tmp";
-  TM_RETURN_IF_ERROR(WriteFile(dir_fd, temporary, bytes));
-  if (renameat(dir_fd, temporary.c_str(), dir_fd, name.c_str()) == 0) return absl::OkStatus();
-  const int error = errno;
-  unlinkat(dir_fd, temporary.c_str(), 0);
-  return Failed("cannot rename " + temporary, error);
-}
-
-absl::StatusOr<std::string> ReadFile(int dir_fd, const std::string& name) {
-  const int fd = openat(dir_fd, name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Failed("cannot open " + name, errno);
-  std::string out;
-  char buffer[16384];
-  ssize_t n = 0;
-  while ((n = read(fd, buffer, sizeof buffer)) != 0) {
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    out.append(buffer, static_cast<size_t>(n));
-  }
-  const int error = errno;
-  close(fd);
-  if (n < 0) return Failed("cannot read " + name, error);
-  return out;
-}
-
-absl::StatusOr<std::vector<std::string>> Names(const std::string& dir) {
-  DIR* stream = opendir(dir.c_str());
-  if (stream == nullptr) return Failed("cannot list " + dir, errno);
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(stream)) names.emplace_back(entry->d_name);
-  closedir(stream);
-  std::sort(names.begin(), names.end());
-  return names;
-}
+// The log may hold so many segments, and so many times what is needed, before results are moved.
+constexpr size_t kSegmentsKept = 4;
+constexpr size_t kTimesNeeded = 3;
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const std::string& dir) {
+std::string SegmentName(uint64_t number) {
+  char name[40];
+  std::snprintf(name, sizeof name, "%012llu.segment", static_cast<unsigned long long>(number));
+  return name;
+}
+
+absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const std::string& dir, size_t segment_bytes) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
-  if (error) return Failed("spool folder " + dir, error.value());
+  if (error) return FileError("spool folder " + dir, error.value());
   chmod(dir.c_str(), 0700);
   const int dir_fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir_fd < 0) return Failed("spool folder " + dir, errno);
+  if (dir_fd < 0) return FileError("spool folder " + dir, errno);
   const int lock_fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd < 0) {
     const int failure = errno;
     close(dir_fd);
-    return Failed("spool folder " + dir, failure);
+    return FileError("spool folder " + dir, failure);
   }
   if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {
     close(lock_fd);
@@ -130,71 +48,191 @@ absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const std::string& dir) {
                                          " is in use by another executor process: stop it, or "
                                          "give this one a folder and an executor id of its own");
   }
-  return std::unique_ptr<Spool>(new Spool(dir, dir_fd, lock_fd));
+  return std::unique_ptr<Spool>(new Spool(dir, dir_fd, lock_fd, segment_bytes));
 }
 
 Spool::~Spool() {
+  CloseSegment();
   close(lock_fd_);
   close(dir_fd_);
 }
 
-absl::StatusOr<Spool::Loaded> Spool::Load() {
-  Loaded loaded;
-  TM_ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(dir_));
-  for (const std::string& name : names) {
-    const std::string_view view = name;
-    if (view.ends_with(".tmp")) unlinkat(dir_fd_, name.c_str(), 0);
-    const bool acknowledged = view.ends_with(kAcked);
-    if (!acknowledged && !view.ends_with(kResult)) continue;
-    TM_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(dir_fd_, name));
-    SpooledResult result;
-    result.acknowledged = acknowledged;
-    if (Decode(bytes, &result.report)) {
-      loaded.results.push_back(std::move(result));
-      continue;
-    }
-    const std::string aside = name + ".torn";
-    renameat(dir_fd_, name.c_str(), dir_fd_, aside.c_str());
-    loaded.torn.push_back(aside);
-  }
-  return loaded;
+void Spool::Write(const AttemptKey& key, const v1::RunReport& report) {
+  Place place;
+  place.offset = collected_.bytes.size();
+  AppendSpoolRecord(SpoolRecordKind::kResult, report.SerializeAsString(), &collected_.bytes);
+  place.size = collected_.bytes.size() - place.offset;
+  collected_.results.emplace_back(key, place);
 }
 
-absl::Status Spool::Write(const AttemptKey& key, const v1::RunReport& report) {
-  return WriteWhole(dir_fd_, FileName(key, kResult), Encode(report));
-}
-
-absl::Status Spool::MarkAcknowledged(const AttemptKey& key) {
-  const std::string from = FileName(key, kResult);
-  const std::string to = FileName(key, kAcked);
-  if (renameat(dir_fd_, from.c_str(), dir_fd_, to.c_str()) == 0 || errno == ENOENT) {
-    return absl::OkStatus();
-  }
-  return Failed("cannot rename " + from, errno);
+void Spool::MarkAcknowledged(const AttemptKey& key) {
+  v1::AttemptRef ref;
+  SetRef(key, &ref);
+  AppendSpoolRecord(SpoolRecordKind::kAcknowledged, ref.SerializeAsString(), &collected_.bytes);
+  collected_.acknowledged.push_back(key);
 }
 
 void Spool::Delete(const AttemptKey& key) {
-  unlinkat(dir_fd_, FileName(key, kResult).c_str(), 0);
-  unlinkat(dir_fd_, FileName(key, kAcked).c_str(), 0);
+  const auto it = places_.find(key);
+  if (it == places_.end()) return;
+  // Its record may stay for a while, and would be taken for a result that nobody has.
+  if (!it->second.acknowledged) MarkAcknowledged(key);
+  Forget(it);
 }
 
 absl::Status Spool::Sync() {
-  if (fsync(dir_fd_) != 0) return Failed("cannot sync " + dir_, errno);
+  DropFront();  // first: it may make the room that is missing
+  TM_RETURN_IF_ERROR(Append(std::exchange(collected_, {})));
+  return Compact();
+}
+
+absl::Status Spool::Append(Batch batch) {
+  if (batch.empty()) return absl::OkStatus();
+  TM_RETURN_IF_ERROR(AppendBytes(batch.bytes, !batch.results.empty()));
+  const auto& [number, segment] = *segments_.rbegin();
+  const size_t start = segment.bytes - batch.bytes.size();
+  for (auto& [key, place] : batch.results) {
+    place.segment = number;
+    place.offset += start;
+    Put(key, place);
+  }
+  for (const AttemptKey& key : batch.acknowledged) {
+    const auto it = places_.find(key);
+    if (it != places_.end()) it->second.acknowledged = true;
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> StableText(const std::string& dir, const std::string& name,
-                                       const std::string& made) {
-  const int dir_fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir_fd < 0) return Failed("folder " + dir, errno);
-  absl::StatusOr<std::string> text = ReadFile(dir_fd, name);
-  if (!text.ok() || text->empty()) {
-    const absl::Status written = WriteWhole(dir_fd, name, made);
-    fsync(dir_fd);
-    text = written.ok() ? absl::StatusOr<std::string>(made) : absl::StatusOr<std::string>(written);
+absl::Status Spool::AppendBytes(std::string_view bytes, bool durable) {
+  const size_t written = fd_ >= 0 ? segments_.rbegin()->second.bytes : 0;
+  if (written > kSegmentHead.size() && written + bytes.size() > segment_bytes_) CloseSegment();
+  if (fd_ < 0) TM_RETURN_IF_ERROR(OpenSegment());
+  auto& [number, segment] = *segments_.rbegin();
+  const std::string name = SegmentName(number);
+  absl::Status status = WriteAt(fd_, name, bytes, segment.bytes);
+  bool lost = false;
+  if (status.ok() && durable && fdatasync(fd_) != 0) {
+    status = FileError("cannot sync " + name, errno);
+    lost = true;  // what the disk has of it is unknown, also after a later fdatasync
   }
-  close(dir_fd);
-  return text;
+  if (status.ok()) {
+    segment.bytes += bytes.size();
+    bytes_ += bytes.size();
+    return status;
+  }
+  // No half record may be before the next one.
+  if (ftruncate(fd_, static_cast<off_t>(segment.bytes)) != 0 || lost) CloseSegment();
+  return status;
+}
+
+absl::Status Spool::OpenSegment() {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  std::string name;
+  int fd = -1;
+  do {
+    name = SegmentName(next_segment_++);
+    fd = openat(dir_fd_, name.c_str(), kFlags, 0600);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd < 0) return FileError("cannot make " + name, errno);
+  absl::Status status = WriteAt(fd, name, kSegmentHead, 0);
+  if (status.ok() && fsync(dir_fd_) != 0) status = FileError("cannot sync " + dir_, errno);
+  if (!status.ok()) {
+    close(fd);
+    unlinkat(dir_fd_, name.c_str(), 0);
+    return status;
+  }
+  fd_ = fd;
+  segments_[next_segment_ - 1].bytes = kSegmentHead.size();
+  bytes_ += kSegmentHead.size();
+  return status;
+}
+
+void Spool::CloseSegment() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+void Spool::Put(const AttemptKey& key, const Place& place) {
+  const auto it = places_.find(key);
+  if (it != places_.end()) Forget(it);
+  places_[key] = place;
+  ++segments_[place.segment].needed;
+  needed_bytes_ += place.size;
+}
+
+void Spool::Forget(std::map<AttemptKey, Place>::iterator it) {
+  --segments_[it->second.segment].needed;
+  needed_bytes_ -= it->second.size;
+  places_.erase(it);
+}
+
+// Only from the front: an acknowledgement must not vanish before the result that it is of.
+void Spool::DropFront() {
+  while (!segments_.empty()) {
+    const auto front = segments_.begin();
+    if (front->second.needed > 0 || IsOpen(front->first)) return;
+    unlinkat(dir_fd_, SegmentName(front->first).c_str(), 0);
+    bytes_ -= front->second.bytes;
+    segments_.erase(front);
+  }
+}
+
+// A result that nobody acknowledges must not keep all that came after it. At most one segment a
+// call: what is moved is less than half of what was written meanwhile.
+absl::Status Spool::Compact() {
+  if (bytes_ <= kSegmentsKept * segment_bytes_ || bytes_ <= kTimesNeeded * needed_bytes_) {
+    return absl::OkStatus();
+  }
+  const uint64_t front = segments_.begin()->first;
+  if (IsOpen(front)) return absl::OkStatus();
+  Batch batch;
+  const bool whole = Collect(front, &batch);
+  TM_RETURN_IF_ERROR(Append(std::move(batch)));
+  if (!whole) {
+    MoveAside(front);
+    return absl::UnavailableError(SegmentName(front) +
+                                  " is damaged and was moved aside; its results are in memory");
+  }
+  DropFront();
+  return absl::OkStatus();
+}
+
+bool Spool::Collect(uint64_t segment, Batch* batch) const {
+  const absl::StatusOr<std::string> bytes = ReadFileIn(dir_fd_, SegmentName(segment));
+  if (!bytes.ok()) return false;
+  size_t found = 0;
+  for (const SpoolRecord& record : ScanSegment(*bytes).records) {
+    v1::RunReport report;
+    if (record.kind != SpoolRecordKind::kResult ||
+        !report.ParseFromArray(record.payload.data(), static_cast<int>(record.payload.size()))) {
+      continue;
+    }
+    const AttemptKey key = KeyOf(report.attempt());
+    const auto it = places_.find(key);
+    if (it == places_.end() || it->second.segment != segment ||
+        it->second.offset != record.offset) {
+      continue;
+    }
+    ++found;
+    Place place = it->second;
+    place.offset = batch->bytes.size();
+    AppendSpoolRecord(SpoolRecordKind::kResult, record.payload, &batch->bytes);
+    batch->results.emplace_back(key, place);
+    if (!place.acknowledged) continue;
+    AppendSpoolRecord(SpoolRecordKind::kAcknowledged, report.attempt().SerializeAsString(),
+                      &batch->bytes);
+  }
+  return found == segments_.at(segment).needed;
+}
+
+void Spool::MoveAside(uint64_t segment) {
+  const std::string name = SegmentName(segment);
+  renameat(dir_fd_, name.c_str(), dir_fd_, (name + ".damaged").c_str());
+  for (auto it = places_.begin(); it != places_.end();) {
+    const auto current = it++;
+    if (current->second.segment == segment) Forget(current);
+  }
+  bytes_ -= segments_.at(segment).bytes;
+  segments_.erase(segment);
 }
 
 }  // namespace tidemark::exec

@@ -16,9 +16,10 @@
 namespace tidemark::exec {
 
 // Takes writes, acknowledgements and deletions, and carries them out in batches, so that the
-// loop never waits for the disk. What is acknowledged before it was written is not written. A write
-// that fails (full disk) is tried again for as long as its result is not acknowledged; the result
-// is in memory meanwhile. Owns the spool and a thread. Thread-safe.
+// loop never waits for the disk: what comes while one is synced is the next. What is acknowledged
+// before it was written is not written. A write that fails (full disk) is tried again for as long
+// as its result is not acknowledged; the result is in memory meanwhile. Owns the spool and a
+// thread. Thread-safe.
 class SpoolWriter {
  public:
   // Called from the writer's thread when writing begins to fail (with the problem) or works again.
@@ -44,8 +45,10 @@ class SpoolWriter {
   using Batch = std::map<AttemptKey, Job>;
 
   void Loop();
-  // Carries `batch` out and leaves in it what failed; the first failure in `*problem`.
-  void CarryOut(Batch* batch, std::string* problem);
+  // Waits until there is something to carry out.
+  void Await(std::unique_lock<std::mutex>* lock, bool healthy);
+  // Carries `batch` out and leaves in it what is to be tried again.
+  absl::Status CarryOut(Batch* batch);
   void Put(const AttemptKey& key, Job job);
 
   const std::unique_ptr<Spool> spool_;  // the thread's
@@ -55,6 +58,7 @@ class SpoolWriter {
   std::mutex mutex_;
   std::condition_variable changed_;
   Batch pending_;          // guarded by mutex_; one job a key: the last word
+  size_t writes_ = 0;      // guarded by mutex_; how many of them are kWrite
   bool stopping_ = false;  // guarded by mutex_
   std::thread thread_;
 };

@@ -8,8 +8,12 @@
 
 namespace tidemark::exec {
 
-// Up to `size` threads, made when a task would otherwise wait for one. Tasks must not throw.
-// Thread-safe, but for its construction and destruction.
+// Up to `size` threads: as many tasks do run at once, whatever they wait for, but a herd of short
+// ones makes no herd of threads. A task that finds nobody idle and nobody before it has a thread
+// made for it; while tasks wait behind others, a thread of the pool's own looks every millisecond
+// whether those that have tasks get on, and doubles their number when they do not. The thread that
+// became idle last is the next to work. Tasks must not throw. Thread-safe, but for its construction
+// and destruction.
 class WorkerPool {
  public:
   explicit WorkerPool(size_t size);
@@ -24,9 +28,6 @@ class WorkerPool {
 
  private:
   struct Shared;
-  static void Work(const std::shared_ptr<Shared>& shared);
-  static void Grow(const std::shared_ptr<Shared>& shared);
-
   const std::shared_ptr<Shared> shared_;
 };
 

@@ -33,6 +33,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
     OnProgress(*run, *progress);
   } else if (const auto* finished = std::get_if<FinishedReport>(&report.event)) {
     if (finished->result.outcome == Outcome::kRefused) return;  // not a way to finish
+    OnStarted(*run);                                            // of a short run this is all
     EndAttempt(*run, {.sent = true, .ended = true}, finished->result.outcome, finished->result);
   }
 }

@@ -30,10 +30,12 @@ std::function<CommitFate()> HoldOne() {
       [asked] { return std::exchange(*asked, true) ? CommitFate::kPass : CommitFate::kHoldReply; };
 }
 
-bool HasFiles(const std::string& folder, const std::string& extension) {
+// Whether an executor has a result on disk: a segment with more than its head.
+bool HasSpooled(const std::string& folder) {
+  constexpr uintmax_t kHead = 8;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == extension) return true;
+    if (entry.path().extension() == ".segment" && entry.file_size(error) > kHead) return true;
   }
   return false;
 }
@@ -111,8 +113,8 @@ bool StagedRun::Reached(Stage stage) {
     case Stage::kHalfWay:
       return world_.Sql("SELECT checkpoint FROM active_run") == "half";
     case Stage::kFinished:
-      return link_->Holding() && (HasFiles(world_.Path("spool-e1"), ".result") ||
-                                  HasFiles(world_.Path("spool-e2"), ".result"));
+      return link_->Holding() &&
+             (HasSpooled(world_.Path("spool-e1")) || HasSpooled(world_.Path("spool-e2")));
     case Stage::kSent:
     case Stage::kStarted:
     case Stage::kAcknowledged:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -71,7 +72,70 @@ TEST(WorkerPoolTest, AHerdOfShortTasksMakesNoHerdOfThreads) {
       });
     }
   }
-  EXPECT_LT(threads.size(), kTasks / 2);
+  EXPECT_LT(threads.size(), kTasks / 10);
+}
+
+TEST(WorkerPoolTest, AHerdThatWaitsIsNotHandledOneByOne) {
+  constexpr int kTasks = 300;
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  {
+    WorkerPool pool(kTasks);
+    for (int i = 0; i < kTasks; ++i) {
+      pool.Submit([&] {
+        const int now = ++running;
+        int before = most;
+        while (before < now && !most.compare_exchange_weak(before, now)) {
+        }
+        // Each gets on soon, and none computes: more threads make all faster.
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable never;
+        never.wait_for(lock, std::chrono::milliseconds(5), [] { return false; });
+        --running;
+      });
+    }
+  }
+  EXPECT_GT(most, 20);
+}
+
+TEST(WorkerPoolTest, TasksThatComputeDoNotKeepTheRestFromRunning) {
+  constexpr int kTasks = 12;  // more than there are processors, mostly
+  std::atomic<int> begun = 0;
+  WorkerPool pool(kTasks);
+  for (int i = 0; i < kTasks; ++i) {
+    pool.Submit([&] {
+      ++begun;
+      while (begun < kTasks) {
+      }
+    });
+  }
+}
+
+TEST(WorkerPoolTest, AThreadThatIsFreeIsUsedAgain) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int done = 0;
+  std::set<std::thread::id> threads;
+  WorkerPool pool(100);
+  for (int i = 1; i <= 200; ++i) {
+    pool.Submit([&] {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+      ++done;
+      changed.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return done == i; });
+  }
+  EXPECT_LE(threads.size(), 10u) << "a thread may be made while the last one is not yet idle";
+}
+
+TEST(WorkerPoolTest, ATaskBehindBlockedOnesStartsWithoutThem) {
+  Gate gate(6);
+  WorkerPool pool(6);
+  for (int i = 0; i < 5; ++i) pool.Submit([&] { gate.Pass(); });
+  pool.Submit([&] { gate.Pass(); });
 }
 
 TEST(WorkerPoolTest, AnAbandonedPoolWaitsForNobody) {
