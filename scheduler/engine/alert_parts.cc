@@ -38,8 +38,8 @@ AlertRaise AboutJob(State& state, const std::string& kind, std::string severity,
                     const JobState& job, const std::string& episode) {
   AlertRaise alert =
       About(state, kind, std::move(severity), JobPrefix(kind, job.row.job_id) + episode);
-  alert.ns = job.row.ns;
-  alert.job_name = job.row.name;
+  alert.ns = job.ns();
+  alert.job_name = job.name();
   return alert;
 }
 
@@ -84,7 +84,7 @@ std::string Subject(const ActiveRun& run) {
 }
 
 std::string RangeOf(const JobState& job, absl::CivilDay from, absl::CivilDay to) {
-  return ShellWord(job.row.name) + " --from " + FormatDate(from) + " --to " + FormatDate(to);
+  return ShellWord(job.name()) + " --from " + FormatDate(from) + " --to " + FormatDate(to);
 }
 
 }  // namespace tidemark::alerts

@@ -34,29 +34,29 @@ constexpr size_t kListed = 20;
 
 void GapBlocked(State& state, JobState& job, const Occurrence& by, size_t waiting) {
   const std::string date = FormatDate(by.biz_date);
-  if (job.told_blocked == date) return;
-  job.told_blocked = date;
+  if (job.extra().told_blocked == date) return;
+  state.Extra(job).told_blocked = date;
   ResolveAllBut(state, JobPrefix("gap_blocked", job.row.job_id), date);
   AlertRaise alert = AboutJob(state, "gap_blocked", "critical", job, date);
   alert.biz_date = by.biz_date;
-  alert.summary = job.row.name + ": " + std::to_string(waiting) + " due dates wait behind " + date;
+  alert.summary = job.name() + ": " + std::to_string(waiting) + " due dates wait behind " + date;
   alert.detail = date +
                  " did not succeed and the order is strict. Mend the cause, then: tidemark "
                  "job trigger " +
-                 ShellWord(job.row.name) + " --biz-date " + date +
+                 ShellWord(job.name()) + " --biz-date " + date +
                  ". The rest follows by itself. To give the date up: tidemark watermark waive " +
-                 ShellWord(job.row.name) + " " + date + " --reason WHY";
+                 ShellWord(job.name()) + " " + date + " --reason WHY";
   Raise(state, std::move(alert));
 }
 
 void GapHeld(State& state, JobState& job, const Occurrence& from, absl::CivilDay to, size_t dates) {
   const std::string date = FormatDate(from.biz_date);
-  if (job.told_held == date) return;
-  job.told_held = date;
+  if (job.extra().told_held == date) return;
+  state.Extra(job).told_held = date;
   ResolveAllBut(state, JobPrefix("gap_held", job.row.job_id), date);
   AlertRaise alert = AboutJob(state, "gap_held", "critical", job, date);
   alert.biz_date = from.biz_date;
-  alert.summary = job.row.name + ": the gap since " + date + " (" + std::to_string(dates) +
+  alert.summary = job.name() + ": the gap since " + date + " (" + std::to_string(dates) +
                   " dates) is longer than max_backfill_days";
   alert.detail = "Nothing of it is run until a person decides. Run it: tidemark backfill create " +
                  RangeOf(job, from.biz_date, to) + "; or give dates up: tidemark watermark waive " +
@@ -66,12 +66,12 @@ void GapHeld(State& state, JobState& job, const Occurrence& from, absl::CivilDay
 
 void GapNotHeld(State& state, JobState& job) {
   Resolve(state, JobPrefix("gap_held", job.row.job_id));
-  job.told_held.clear();
+  if (!job.extra().told_held.empty()) state.Extra(job).told_held.clear();
 }
 
 void GapNotBlocked(State& state, JobState& job) {
   Resolve(state, JobPrefix("gap_blocked", job.row.job_id));
-  job.told_blocked.clear();
+  if (!job.extra().told_blocked.empty()) state.Extra(job).told_blocked.clear();
 }
 
 void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::CivilDay to,
@@ -79,7 +79,7 @@ void DatesExpired(State& state, const JobState& job, absl::CivilDay from, absl::
   AlertRaise alert = AboutJob(state, "gap_expired", first_launch ? "warning" : "critical", job,
                               FormatDate(from) + "/" + FormatDate(to));
   alert.biz_date = from;
-  alert.summary = job.row.name + ": " + std::to_string(dates) + " dates from " + FormatDate(from) +
+  alert.summary = job.name() + ": " + std::to_string(dates) + " dates from " + FormatDate(from) +
                   " to " + FormatDate(to) + " are EXPIRED and will not run by themselves";
   alert.detail =
       first_launch ? "They lie before the limit of the first launch (catch_up.max_backfill_days, "
@@ -121,7 +121,7 @@ void CaughtUp(State& state, const JobState& job,
                               FormatDate(from) + "/" + FormatDate(to) + "/" +
                                   std::to_string(absl::ToUnixMillis(state.now.lo)));
   alert.biz_date = from;
-  alert.summary = job.row.name + ": the gap from " + FormatDate(from) + " to " + FormatDate(to) +
+  alert.summary = job.name() + ": the gap from " + FormatDate(from) + " to " + FormatDate(to) +
                   " is closed: " + outcome;
   alert.detail =
       list + ". Nothing has to be done. Look: tidemark watermark list " + RangeOf(job, from, to);
@@ -137,8 +137,9 @@ void DatesSettled(State& state, const JobState& job, const std::set<absl::CivilD
   for (const std::string& key : OpenOnes(state, failed)) {
     const std::optional<absl::CivilDay> date = DateIn(key, failed.size());
     // The ledger tells of dates that were due by then; what was run beside them it does not know.
-    const bool known = date.has_value() && date <= job.row.due_until &&
-                       date >= job.row.ledger_from && job.timeline().OccurrenceOf(*date);
+    const bool known = date.has_value() && job.row.due_until.has_value() &&
+                       *date <= *job.row.due_until && job.row.ledger_from.has_value() &&
+                       *date >= *job.row.ledger_from && job.timeline().OccurrenceOf(*date);
     if (known && !unsettled.contains(*date)) Resolve(state, key);
   }
   const std::string expired = JobPrefix("gap_expired", job.row.job_id);

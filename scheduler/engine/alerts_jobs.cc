@@ -13,23 +13,22 @@ void FiresSkipped(State& state, const JobState& job, const FirePlan& plan) {
   const std::string from = FormatInstant(plan.skip.front().from);
   const std::string to = FormatInstant(plan.skip.back().to);
   AlertRaise alert = AboutJob(state, "fires_skipped", "warning", job, from);
-  alert.summary = job.row.name + ": " + std::to_string(fires) + " fires from " + from + " to " +
-                  to + " were missed and are not run; " + std::to_string(plan.launch.size()) +
-                  " are";
+  alert.summary = job.name() + ": " + std::to_string(fires) + " fires from " + from + " to " + to +
+                  " were missed and are not run; " + std::to_string(plan.launch.size()) + " are";
   alert.detail =
       "That is its misfire policy (misfire in the job file); table skipped_range keeps "
       "the ranges. To run it once now: tidemark job trigger " +
-      ShellWord(job.row.name);
+      ShellWord(job.name());
   Tell(state, std::move(alert));
 }
 
 void CursorAhead(State& state, const JobState& job) {
   const std::string cursor = FormatInstant(*job.row.cursor);
   AlertRaise alert = AboutJob(state, "cursor_ahead", "critical", job, cursor);
-  alert.summary = job.row.name + " does not fire before " + cursor +
+  alert.summary = job.name() + " does not fire before " + cursor +
                   ": so far its fires were dealt with, by a clock that was ahead";
   alert.detail = "Look at the database's clock. If it is right now: tidemark job reset-cursor " +
-                 ShellWord(job.row.name) + " --reason WHY; it then fires from now on";
+                 ShellWord(job.name()) + " --reason WHY; it then fires from now on";
   Raise(state, std::move(alert));
 }
 
@@ -40,7 +39,7 @@ void CursorFine(State& state, const JobState& job) {
 void CalendarEnded(State& state, const JobState& job, const Calendar& calendar) {
   AlertRaise alert =
       AboutJob(state, "calendar_ended", "critical", job, std::to_string(calendar.version()));
-  alert.summary = job.row.name + " is never due again: its calendar " + calendar.name() +
+  alert.summary = job.name() + " is never due again: its calendar " + calendar.name() +
                   " has no date left for it";
   alert.detail =
       "Import the next dates: tidemark calendar import FILE; or apply the job without "
@@ -60,7 +59,7 @@ void BackfillFinished(State& state, const JobState& job, const OpenBackfill& bac
     ++(tried == OpenBackfill::Tried::kDone ? done : failed);
   }
   AlertRaise alert = AboutJob(state, "backfill_finished", "info", job, row.backfill_id);
-  alert.summary = job.row.name + ": the backfill from " + FormatDate(row.from) + " to " +
+  alert.summary = job.name() + ": the backfill from " + FormatDate(row.from) + " to " +
                   FormatDate(row.to) + " ended " + std::string(Name(row.state)) + ": " +
                   std::to_string(done) + " done, " + std::to_string(failed) + " failed, " +
                   std::to_string(row.dates.size() - done - failed) + " settled by others";
@@ -72,10 +71,10 @@ void BackfillStopped(State& state, const JobState& job, const Backfill& backfill
                      absl::CivilDay date) {
   AlertRaise alert = About(state, "backfill_stopped", "warning",
                            "backfill_stopped/" + backfill.backfill_id + "/" + FormatDate(date));
-  alert.ns = job.row.ns;
-  alert.job_name = job.row.name;
+  alert.ns = job.ns();
+  alert.job_name = job.name();
   alert.biz_date = date;
-  alert.summary = job.row.name + ": the backfill stopped at " + FormatDate(date);
+  alert.summary = job.name() + ": the backfill stopped at " + FormatDate(date);
   alert.detail =
       "Order strict: nothing after a date that fails. Mend the cause, then: tidemark "
       "backfill resume " +
@@ -89,7 +88,7 @@ void BackfillGoesOn(State& state, const std::string& backfill_id) {
 
 void JobInError(State& state, const JobState& job) {
   AlertRaise alert = AboutJob(state, "job_error", "critical", job, std::to_string(job.row.version));
-  alert.summary = job.row.name + " cannot be scheduled: " + job.error;
+  alert.summary = job.name() + " cannot be scheduled: " + job.error();
   alert.detail = "Only this job is affected. Mend its definition: tidemark job apply -f FILE";
   Raise(state, std::move(alert));
 }
@@ -102,7 +101,8 @@ void JobGone(State& state, const JobState& job) {
   for (const AlertKind& kind : kAlertKinds) {
     if (kind.of_job) Resolve(state, JobPrefix(std::string(kind.name), job.row.job_id));
   }
-  for (const OpenBackfill& open : job.backfills) BackfillGoesOn(state, open.row.backfill_id);
+  for (const OpenBackfill& open : job.extra().backfills)
+    BackfillGoesOn(state, open.row.backfill_id);
 }
 
 }  // namespace tidemark::alerts

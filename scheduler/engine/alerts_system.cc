@@ -107,22 +107,21 @@ void AppDown(State& state, const std::string& app, const std::vector<const JobSt
   std::vector<std::string> names;
   const JobState* first = nullptr;
   for (const JobState* job : jobs) {
-    names.push_back(job->row.name);
-    if (!job->next.has_value()) continue;
-    if (first == nullptr || job->next->fire_time < first->next->fire_time) first = job;
+    names.push_back(job->name());
+    if (!job->next_fire.has_value()) continue;
+    if (first == nullptr || job->next_fire < first->next_fire) first = job;
   }
   std::sort(names.begin(), names.end());
   AlertRaise alert = About(state, "app_down", "warning", key);
-  alert.ns = jobs.front()->row.ns;
+  alert.ns = jobs.front()->ns();
   alert.summary = "No executor of app " + app + " is up for " + DurationText(down) +
                   "; its jobs: " + Named(names);
   alert.detail =
       "Nothing of it is lost: what comes due waits, and starts within a second of an "
       "executor coming up. ";
   if (first != nullptr) {
-    alert.detail += "Next due: " + first->row.name + " at " +
-                    FormatInstant(first->next->fire_time, first->timeline().current().zone()) +
-                    ". ";
+    alert.detail += "Next due: " + first->name() + " at " +
+                    FormatInstant(*first->next_fire, first->timeline().current().zone()) + ". ";
   }
   alert.detail += "Start one; look: tidemark executor list";
   Raise(state, std::move(alert));

@@ -25,22 +25,23 @@ void Arming::ArmDue() {
     if (!due.has_value()) return;
     JobState* job = s_.FindJob(due->second);
     // Entries of edited or forgotten jobs are stale.
-    if (job == nullptr || !job->next.has_value() ||
-        job->next->fire_time - kArmAhead != due->first) {
+    if (job == nullptr || !job->next_fire.has_value() ||
+        *job->next_fire - kArmAhead != *due->first) {
       continue;
     }
-    s_.fires.Add(job->next->fire_time, due->second);
+    s_.fires.Add(job->next_fire, due->second);
     Consider(*job);
   }
 }
 
 void Arming::Consider(JobState& job) {
-  if (!job.opens() || job.armed != nullptr || !job.next.has_value() || s_.holding) return;
-  const absl::Duration left = job.next->fire_time - s_.now.lo;
+  if (!job.opens() || job.extra().armed != nullptr || !job.next_fire.has_value() || s_.holding)
+    return;
+  const absl::Duration left = *job.next_fire - s_.now.lo;
   if (left > kArmAhead || left < kTooLate) return;
   // It would have to wait for its turn: whether it is run at all is decided when it is due.
   const int at_once = RunsAtOnce(job.spec(), job.timeline().dated());
-  if (static_cast<int>(job.runs.size()) >= at_once) return;
+  if (static_cast<int>(job.runs().size()) >= at_once) return;
   if (job.timeline().dated()) {
     ConsiderDate(job);
   } else {
@@ -49,18 +50,20 @@ void Arming::Consider(JobState& job) {
 }
 
 void Arming::ConsiderFire(JobState& job) {
-  const Occurrence next = *job.next;
+  const std::optional<Occurrence> next = job.Next();
+  if (!next.has_value()) return;
   // All before it is dealt with, so that who adopts it knows that it is the next.
   const std::vector<Occurrence> fires =
-      job.timeline().DueFires(*job.row.cursor, next.fire_time, /*limit=*/2);
-  if (fires.size() == 1) Arm(job, next);
+      job.timeline().DueFires(*job.row.cursor, next->fire_time, /*limit=*/2);
+  if (fires.size() == 1) Arm(job, *next);
 }
 
 void Arming::ConsiderDate(JobState& job) {
-  const Occurrence next = *job.next;
-  s_.gap_part->WouldOpen(job, next, [this, next](JobState& job) {
-    const bool still = job.opens() && job.armed == nullptr && job.next == next && !s_.holding &&
-                       job.runs.empty() && next.fire_time - s_.now.lo >= kTooLate;
+  const std::optional<Occurrence> due = job.Next();
+  if (!due.has_value()) return;
+  s_.gap_part->WouldOpen(job, *due, [this, next = *due](JobState& job) {
+    const bool still = job.opens() && job.extra().armed == nullptr && job.Next() == next &&
+                       !s_.holding && job.runs().empty() && next.fire_time - s_.now.lo >= kTooLate;
     if (still) Arm(job, next);
   });
 }
@@ -86,32 +89,34 @@ void Arming::Arm(JobState& job, const Occurrence& due) {
   s_.OnCommit([this, job_id = job.row.job_id, run_id = run.row.run_id](const FlushResult& result) {
     OnRecorded(job_id, run_id, result);
   });
-  job.armed = std::move(armed);
+  s_.Extra(job).armed = std::move(armed);
   s_.armed.insert(job.row.job_id);
 }
 
 void Arming::OnRecorded(int64_t job_id, const std::string& run_id, const FlushResult& result) {
   if (s_.FindRun(run_id) != nullptr) return s_.run_part->OnOpened(run_id, result);
   JobState* job = s_.FindJob(job_id);
-  if (job == nullptr || job->armed == nullptr || job->armed->run.row.run_id != run_id) return;
+  if (job == nullptr || job->extra().armed == nullptr ||
+      job->extra().armed->run.row.run_id != run_id)
+    return;
   if (result.opened.contains(run_id)) {
-    job->armed->recorded = true;
+    job->extra().armed->recorded = true;
   } else {
     Take(*job);  // the occurrence is live already: whoever made it so sees to it
   }
 }
 
 std::unique_ptr<ArmedRun> Arming::Take(JobState& job) {
-  const ActiveRun& row = job.armed->run.row;
+  const ActiveRun& row = job.extra().armed->run.row;
   if (ExecutorSession* session = s_.FindSession(row.executor_id, row.registration)) {
     --session->armed;
   }
   s_.armed.erase(job.row.job_id);
-  return std::move(job.armed);
+  return std::move(s_.Extra(job).armed);
 }
 
 void Arming::Disarm(JobState& job) {
-  if (job.armed == nullptr) return;
+  if (job.extra().armed == nullptr) return;
   const std::unique_ptr<ArmedRun> armed = Take(job);
   const std::string& run_id = armed->run.row.run_id;
   if (armed->flush == s_.next_seq) {  // nobody but this flush knows of it yet
@@ -129,12 +134,12 @@ void Arming::DisarmAll() {
 }
 
 bool Arming::Launch(JobState& job, const Occurrence& due) {
-  if (job.armed == nullptr) return false;
-  const ActiveRun& row = job.armed->run.row;
+  if (job.extra().armed == nullptr) return false;
+  const ActiveRun& row = job.extra().armed->run.row;
   const bool it = row.fire_time == due.fire_time &&
                   (!row.biz_date.has_value() || *row.biz_date == due.biz_date);
   const int at_once = RunsAtOnce(job.spec(), job.timeline().dated());
-  if (!it || static_cast<int>(job.runs.size()) >= at_once) {
+  if (!it || static_cast<int>(job.runs().size()) >= at_once) {
     Disarm(job);
     return false;
   }

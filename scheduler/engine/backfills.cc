@@ -54,21 +54,23 @@ std::string Standing(const DateStanding& standing) {
 
 void Backfills::Take(OpenBackfill backfill) {
   JobState* job = s_.FindJob(backfill.row.job_id);
-  if (job != nullptr) job->backfills.push_back(std::move(backfill));
+  if (job != nullptr) s_.Extra(*job).backfills.push_back(std::move(backfill));
 }
 
 void Backfills::Write(const Backfill& row) { s_.flush.backfills.push_back({row}); }
 
 OpenBackfill* Backfills::Find(JobState& job, const std::string& backfill_id) const {
-  const auto it =
-      std::find_if(job.backfills.begin(), job.backfills.end(),
-                   [&](const OpenBackfill& open) { return open.row.backfill_id == backfill_id; });
-  return it == job.backfills.end() ? nullptr : &*it;
+  if (job.extra().backfills.empty()) return nullptr;
+  std::vector<OpenBackfill>& all = s_.Extra(job).backfills;
+  const auto it = std::find_if(all.begin(), all.end(), [&](const OpenBackfill& open) {
+    return open.row.backfill_id == backfill_id;
+  });
+  return it == all.end() ? nullptr : &*it;
 }
 
 int Backfills::LiveRuns(const JobState& job, const std::string& backfill_id) const {
   int live = 0;
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const LiveRun* run = s_.FindRun(run_id);
     if (run != nullptr && run->row.backfill_id == backfill_id) ++live;
   }
@@ -83,7 +85,7 @@ void Backfills::Carry(const Command& command, JobState& job) {
 }
 
 std::string Backfills::WhyNot(const JobState& job, const Backfill& backfill) const {
-  for (const OpenBackfill& open : job.backfills) {
+  for (const OpenBackfill& open : job.extra().backfills) {
     if (!Overlap(open.row, backfill)) continue;
     const std::string& id = open.row.backfill_id;
     return "backfill " + id + " (" + RangeText(open.row) + ", " +
@@ -98,9 +100,9 @@ std::string Backfills::WhyNot(const JobState& job, const Backfill& backfill) con
 void Backfills::Create(const Command& command, JobState& job) {
   if (!job.dated()) {
     return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
-                         job.error.empty()
-                             ? "job " + job.row.name + " is an interval job: it has no dates"
-                             : "job " + job.row.name + " is in error: " + job.error +
+                         job.error().empty()
+                             ? "job " + job.name() + " is an interval job: it has no dates"
+                             : "job " + job.name() + " is in error: " + job.error() +
                                    ". Mend it: tidemark job apply -f FILE");
   }
   absl::StatusOr<Backfill> row = ReadBackfill(command);
@@ -115,7 +117,7 @@ void Backfills::Create(const Command& command, JobState& job) {
   if (row->to < row->from || dates.empty() || dates.back() < row->from) {
     return AnswerRefused(
         s_, command, absl::StatusCode::kInvalidArgument,
-        "no date from " + RangeText(*row) + " is due: see tidemark watermark list " + job.row.name);
+        "no date from " + RangeText(*row) + " is due: see tidemark watermark list " + job.name());
   }
   s_.gap_part->AskWhenQuiet(
       job, std::move(dates),
@@ -150,7 +152,7 @@ void Backfills::Decide(const Command& command, Backfill backfill, JobState* job,
             (backfill.reprocess == Reprocess::kMissing  ? "MISSING or EXPIRED"
              : backfill.reprocess == Reprocess::kFailed ? "MISSING, EXPIRED or FAILED"
                                                         : "free to be run again") +
-            ". See tidemark watermark list " + job->row.name +
+            ". See tidemark watermark list " + job->name() +
             "; --reprocess all runs DONE dates again");
   }
   const absl::CivilDay today = absl::ToCivilDay(s_.now.lo, job->timeline().current().zone());
@@ -163,7 +165,7 @@ void Backfills::Decide(const Command& command, Backfill backfill, JobState* job,
                                "--from " +
                                FormatDate(std::min(first->date, backfill.from)) +
                                (first->status == "FAILED" ? " --reprocess failed" : "") +
-                               "; or accept it: tidemark watermark waive " + job->row.name + " " +
+                               "; or accept it: tidemark watermark waive " + job->name() + " " +
                                FormatDate(first->date) + " --reason WHY");
     }
   }
@@ -174,8 +176,8 @@ void Backfills::Decide(const Command& command, Backfill backfill, JobState* job,
   AnswerDone(s_, command,
              {{"backfill_id", backfill.backfill_id},
               {"dates", count},
-              {"message", job->row.name + ": " + count + " dates are run again"}});
-  job->backfills.push_back({std::move(backfill), {}});
+              {"message", job->name() + ": " + count + " dates are run again"}});
+  s_.Extra(*job).backfills.push_back({std::move(backfill), {}});
   ++job->changes;  // an answer that is on its way does not know it
   s_.gap_part->Evaluate(*job, TriggerPoint::kOperator);
 }
@@ -220,13 +222,13 @@ void Backfills::Move(const Command& command, JobState& job) {
       s_, command,
       {{"message", pause ? "paused; what runs goes on to its end"
                    : job.row.paused
-                       ? "it goes on once the job is resumed: tidemark job resume " + job.row.name
+                       ? "it goes on once the job is resumed: tidemark job resume " + job.name()
                        : "it goes on"}});
   s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
 }
 
 void Backfills::CancelAll(JobState& job, const std::string& why) {
-  const std::vector<OpenBackfill> all = job.backfills;
+  const std::vector<OpenBackfill> all = job.extra().backfills;
   for (const OpenBackfill& open : all) End(job, open, BackfillState::kCancelled, why);
 }
 
@@ -239,27 +241,27 @@ void Backfills::End(JobState& job, OpenBackfill backfill, BackfillState state,
   Write(backfill.row);
   alerts::BackfillGoesOn(s_, id);
   if (state != BackfillState::kCancelled) alerts::BackfillFinished(s_, job, backfill);
-  std::erase_if(job.backfills,
+  std::erase_if(s_.Extra(job).backfills,
                 [&](const OpenBackfill& open) { return open.row.backfill_id == id; });
 }
 
 // ---------------------------------------------------------------- for the planner
 
 bool Backfills::Running(const JobState& job) const {
-  return std::any_of(job.backfills.begin(), job.backfills.end(), [](const OpenBackfill& open) {
-    return open.row.state == BackfillState::kRunning;
-  });
+  return std::any_of(
+      job.extra().backfills.begin(), job.extra().backfills.end(),
+      [](const OpenBackfill& open) { return open.row.state == BackfillState::kRunning; });
 }
 
 void Backfills::AddDates(const JobState& job, std::vector<absl::CivilDay>& dates) const {
-  for (const OpenBackfill& open : job.backfills) {
+  for (const OpenBackfill& open : job.extra().backfills) {
     if (open.row.state != BackfillState::kRunning) continue;
     dates.insert(dates.end(), open.row.dates.begin(), open.row.dates.end());
   }
 }
 
 std::string Backfills::WhoWants(const JobState& job, const LedgerEntry& entry) const {
-  for (const OpenBackfill& open : job.backfills) {
+  for (const OpenBackfill& open : job.extra().backfills) {
     if (open.row.state != BackfillState::kRunning) continue;
     if (StillWanted(open, entry.date, entry.status)) return open.row.backfill_id;
   }
@@ -268,7 +270,7 @@ std::string Backfills::WhoWants(const JobState& job, const LedgerEntry& entry) c
 
 std::vector<BackfillPace> Backfills::Paces(const JobState& job) const {
   std::vector<BackfillPace> paces;
-  for (const OpenBackfill& open : job.backfills) {
+  for (const OpenBackfill& open : job.extra().backfills) {
     const Backfill& row = open.row;
     if (row.state != BackfillState::kRunning) continue;
     paces.push_back({row.backfill_id, row.reverse, row.parallel, LiveRuns(job, row.backfill_id)});
@@ -277,7 +279,7 @@ std::vector<BackfillPace> Backfills::Paces(const JobState& job) const {
 }
 
 void Backfills::Credit(const JobState& job, RunRequest& request) const {
-  for (const OpenBackfill& open : job.backfills) {
+  for (const OpenBackfill& open : job.extra().backfills) {
     if (open.row.backfill_id != request.backfill_id) continue;
     request.requested_by = open.row.actor;
     request.reason = open.row.reason;
@@ -285,7 +287,7 @@ void Backfills::Credit(const JobState& job, RunRequest& request) const {
 }
 
 void Backfills::EndThoseDone(JobState& job, const CatchUpInput& input) {
-  const std::vector<OpenBackfill> all = job.backfills;
+  const std::vector<OpenBackfill> all = job.extra().backfills;
   for (const OpenBackfill& open : all) {
     const std::string& id = open.row.backfill_id;
     if (open.row.state != BackfillState::kRunning || LiveRuns(job, id) > 0) continue;

@@ -70,7 +70,7 @@ void Runs::ContinueCascade(const LiveRun& run, JobState& job, RunStatus status) 
   if (run.row.cancel_by == kCanceller) return;  // beyond the end of its cascade
   const bool succeeded = status == RunStatus::kCompleted;
   std::vector<std::string> rest;
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const LiveRun* other = s_.FindRun(run_id);
     if (run_id != run.row.run_id && other != nullptr && other->row.tag == run.row.tag &&
         other->phase != RunPhase::kClosing) {
@@ -87,8 +87,8 @@ void Runs::ContinueCascade(const LiveRun& run, JobState& job, RunStatus status) 
   const absl::CivilDay first = CascadeFirst(run.row);
   const absl::CivilDay last = succeeded ? *run.row.biz_date : *run.row.biz_date - 1;
   if (last < first) return;
-  s_.flush.cascades.push_back({job.row.job_id, job.row.name, first, last,
-                               job.row.name + " was run again from " + FormatDate(first),
+  s_.flush.cascades.push_back({job.row.job_id, job.name(), first, last,
+                               job.name() + " was run again from " + FormatDate(first),
                                run.row.requested_by});
 }
 

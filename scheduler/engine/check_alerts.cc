@@ -18,12 +18,12 @@ std::string LocalText(absl::Time time, const absl::TimeZone& zone) {
 }
 
 std::string IfWaived(const JobState& job, const std::string& date) {
-  return ". If it is not to run: tidemark watermark waive " + ShellWord(job.row.name) + " " + date +
+  return ". If it is not to run: tidemark watermark waive " + ShellWord(job.name()) + " " + date +
          " --reason WHY";
 }
 
 std::string Trigger(const JobState& job, const std::string& date) {
-  return "tidemark job trigger " + ShellWord(job.row.name) + " --biz-date " + date;
+  return "tidemark job trigger " + ShellWord(job.name()) + " --biz-date " + date;
 }
 
 std::string WhenRunning(const State& state, const JobState& job, const std::string& date,
@@ -61,7 +61,7 @@ std::string WhenBlocked(const JobState& job, const std::string& date, const Ledg
   return "It waits behind " + first +
          " (order strict) and follows by itself once that is settled. Look: tidemark watermark "
          "list " +
-         ShellWord(job.row.name) + "; to settle " + first + ": " + Trigger(job, first);
+         ShellWord(job.name()) + "; to settle " + first + ": " + Trigger(job, first);
 }
 
 std::string WhenMissing(const JobState& job, absl::CivilDay date, const MissedGap& gap) {
@@ -70,14 +70,14 @@ std::string WhenMissing(const JobState& job, absl::CivilDay date, const MissedGa
     return "The gap since " + from +
            " is too long and held: nothing of it runs by itself. Run it: tidemark backfill "
            "create " +
-           ShellWord(job.row.name) + " --from " + from + " --to " + FormatDate(date) +
+           ShellWord(job.name()) + " --from " + from + " --to " + FormatDate(date) +
            IfWaived(job, FormatDate(date));
   }
   const absl::CivilDay turn = gap.turn.value_or(date);
   return "Nobody has opened it so far. Catch-up opens it by itself within minutes, " +
          (turn < date ? "once those from " + FormatDate(turn) + " on are done"
                       : std::string("the oldest date first")) +
-         ". Look: tidemark watermark list " + ShellWord(job.row.name) +
+         ". Look: tidemark watermark list " + ShellWord(job.name()) +
          "; at once: " + Trigger(job, FormatDate(turn)) + IfWaived(job, FormatDate(date));
 }
 
@@ -105,7 +105,7 @@ AlertRaise DateMissed(State& state, const JobState& job, const ExpectedDate& dat
   AlertRaise alert = AboutJob(state, "date_missed", "critical", job, day);
   alert.biz_date = date.due.biz_date;
   alert.run_id = run_id;
-  alert.summary = job.row.name + " " + day + " is not done: " + std::string(Name(line.state)) +
+  alert.summary = job.name() + " " + day + " is not done: " + std::string(Name(line.state)) +
                   "; it was expected by " + LocalText(date.expected_at, zone);
   alert.detail = "Due since " + LocalText(date.due.fire_time, zone) + ". " +
                  WhatNext(state, job, line, run_id, gap);
@@ -129,14 +129,14 @@ void MissedNoMore(State& state, int64_t job_id, absl::CivilDay date) {
 
 void StillPaused(State& state, const JobState& job) {
   if (ToldPaused(state, job.row.job_id)) return;
-  const JobRow::Pause& pause = *job.row.pause;
+  const JobRow::Pause& pause = *job.extra().pause;
   const std::string since = FormatInstant(absl::FromUnixSeconds(absl::ToUnixSeconds(pause.since)));
   AlertRaise alert = AboutJob(state, "job_paused", "warning", job, since);
-  alert.summary = job.row.name + " is paused since " + since;
+  alert.summary = job.name() + " is paused since " + since;
   alert.detail = "Paused by " + pause.by + ": " + pause.reason +
                  ". Nothing of it runs. To go on, with what was missed: tidemark job resume " +
-                 ShellWord(job.row.name) + "; without: tidemark job resume " +
-                 ShellWord(job.row.name) + " --skip-missed";
+                 ShellWord(job.name()) + "; without: tidemark job resume " + ShellWord(job.name()) +
+                 " --skip-missed";
   Raise(state, std::move(alert));
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr absl::Duration kAskAgain = absl::Minutes(1);
 
 // Since when the job's dates are checked.
-absl::Time Floor(const JobState& job) { return std::max(job.row.check_from, job.row.created_at); }
+absl::Time Floor(const JobState& job) { return std::max(*job.row.check_from, *job.row.created_at); }
 
 absl::Time CheckedUntil(const JobState& job) {
   return std::max(job.row.checked_until.value_or(Floor(job)), Floor(job));
@@ -46,7 +46,7 @@ std::optional<absl::CivilDay> TurnOf(const JobState& job, const Ledger& ledger) 
 void Checks::Plan(JobState& job) {
   const int64_t id = job.row.job_id;
   if (!job.row.paused) alerts::NotPaused(s_, id);
-  if (!job.error.empty()) return;
+  if (!job.error().empty()) return;
   for (const absl::CivilDay date : alerts::MissedDates(s_, id)) {
     // After an edit it may not be due any more.
     if (!job.timeline().OccurrenceOf(date).has_value()) alerts::MissedNoMore(s_, id, date);
@@ -54,13 +54,14 @@ void Checks::Plan(JobState& job) {
   if (job.checking) return;  // planned again when that is answered
   std::optional<absl::Time> at =
       NextExpected(job.timeline(), job.spec().expected_by, CheckedUntil(job));
-  if (job.row.pause != nullptr && !alerts::ToldPaused(s_, id)) {
-    const absl::Time remind = job.row.pause->since + alerts::kPauseReminder;
+  if (job.extra().pause != nullptr && !alerts::ToldPaused(s_, id)) {
+    const absl::Time remind = job.extra().pause->since + alerts::kPauseReminder;
     at = std::min(at.value_or(remind), remind);
   }
-  if (at == job.check_at) return;
-  job.check_at = at;
-  if (at.has_value()) s_.checks.Add(*at, id);
+  const CompactTime check_at = at.has_value() ? CompactTime::NotBefore(*at) : CompactTime();
+  if (check_at == job.check_at) return;
+  job.check_at = check_at;
+  if (check_at.has_value()) s_.checks.Add(check_at, id);
 }
 
 void Checks::RunDue() {
@@ -75,8 +76,9 @@ void Checks::RunDue() {
 }
 
 void Checks::Look(JobState& job) {
-  if (!job.error.empty() || job.checking) return;
-  if (job.row.pause != nullptr && s_.now.lo >= job.row.pause->since + alerts::kPauseReminder) {
+  if (!job.error().empty() || job.checking) return;
+  if (job.extra().pause != nullptr &&
+      s_.now.lo >= job.extra().pause->since + alerts::kPauseReminder) {
     alerts::StillPaused(s_, job);
   }
   Ask(job, CheckedUntil(job), s_.now.lo);
@@ -110,7 +112,7 @@ void Checks::Ask(JobState& job, absl::Time after, absl::Time until) {
       [this, dates, after, until](JobState* job, const LedgerResult& result) {
         if (job == nullptr) return;
         job->checking = false;
-        if (job->error.empty()) Answered(*job, dates, after, until, result);
+        if (job->error().empty()) Answered(*job, dates, after, until, result);
       },
       /*check=*/true);
 }
@@ -119,9 +121,9 @@ void Checks::Answered(JobState& job, const std::vector<absl::CivilDay>& asked, a
                       absl::Time until, const LedgerResult& result) {
   if (!result.status.ok()) {
     s_.Say(LogLine::Level::kWarn, "check not made",
-           {{"job", job.row.name}, {"error", Message(result.status)}});
+           {{"job", job.name()}, {"error", Message(result.status)}});
     job.check_at = s_.now.lo + kAskAgain;
-    return s_.checks.Add(*job.check_at, job.row.job_id);
+    return s_.checks.Add(job.check_at, job.row.job_id);
   }
   const std::vector<ExpectedDate> dates =
       ExpectedBetween(job.timeline(), job.spec().expected_by, after, until);
@@ -151,7 +153,7 @@ void Checks::Pass(JobState& job, absl::Time until) {
 
 std::map<absl::CivilDay, std::string> Checks::LiveRuns(const JobState& job) const {
   std::map<absl::CivilDay, std::string> runs;
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const LiveRun* run = s_.FindRun(run_id);
     if (run != nullptr && run->row.biz_date.has_value()) runs[*run->row.biz_date] = run_id;
   }
@@ -192,8 +194,8 @@ void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
     if (entry == entries.end() || line == lines.end() || entry->second->checked) continue;
     VerdictWrite verdict;
     verdict.job_id = job.row.job_id;
-    verdict.job_name = job.row.name;
-    verdict.ns = job.row.ns;
+    verdict.job_name = job.name();
+    verdict.ns = job.ns();
     verdict.date = date.due.biz_date;
     verdict.expected_at = date.expected_at;
     verdict.state = Name(line->second->state);
@@ -211,9 +213,9 @@ void Checks::Judge(JobState& job, const std::vector<ExpectedDate>& dates,
 void Checks::Review(JobState& job) {
   const std::vector<absl::CivilDay> told = alerts::MissedDates(s_, job.row.job_id);
   if (told.empty() || !job.dated()) return;
-  if (job.asking || job.writes > 0) {
+  if (!job.quiet()) {
     // By then it may be known.
-    job.when_quiet.push_back([this](JobState* job) {
+    s_.Extra(job).when_quiet.push_back([this](JobState* job) {
       if (job != nullptr) Review(*job);
     });
     return;

@@ -29,7 +29,7 @@ void AnswerRefused(State& state, const Command& command, absl::StatusCode code,
 }
 
 const LiveRun* LiveRunOf(const State& state, const JobState& job, const OccurrenceKey& key) {
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const auto it = state.runs.find(run_id);
     if (it != state.runs.end() && it->second.row.occurrence == key) return &it->second;
   }

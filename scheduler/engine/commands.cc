@@ -56,10 +56,10 @@ void Commands::JobChanged(const Command& command) {
     JobState& job = s_.job_part->Take(*command.job);
     job.row.due_until.reset();  // other dates may be due now: all are noted anew
     s_.check_part->RunDue();    // what is expected by now is judged as it was found
-    if (!job.timeline().dated() && job.error.empty()) s_.job_part->LaunchFires(job);
+    if (!job.timeline().dated() && job.error().empty()) s_.job_part->LaunchFires(job);
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
-    s_.gap_part->EvaluateDependents(job.row.name);
+    s_.gap_part->EvaluateDependents(job.name());
   }
   Done(command, {{"message", "taken over"}});
 }
@@ -67,9 +67,9 @@ void Commands::JobChanged(const Command& command) {
 // ---------------------------------------------------------------- trigger and rerun
 
 void Commands::Trigger(const Command& command, JobState& job) {
-  if (!job.error.empty()) {
+  if (!job.error().empty()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " is in error: " + job.error +
+                  "job " + job.name() + " is in error: " + job.error() +
                       ". Mend it: tidemark job apply -f FILE");
   }
   if (!job.timeline().dated()) return TriggerOnce(command, job);
@@ -84,7 +84,7 @@ void Commands::Trigger(const Command& command, JobState& job) {
   if (!latest.has_value()) {
     return Refuse(
         command, absl::StatusCode::kFailedPrecondition,
-        "job " + job.row.name + " has no due date yet: see tidemark job next " + job.row.name);
+        "job " + job.name() + " has no due date yet: see tidemark job next " + job.name());
   }
   TriggerDate(command, job, latest->biz_date, /*force=*/false);
 }
@@ -92,15 +92,15 @@ void Commands::Trigger(const Command& command, JobState& job) {
 void Commands::TriggerDate(const Command& command, JobState& job, absl::CivilDay date, bool force) {
   const absl::CivilDay first = s_.gap_part->Launch(job);
   if (const std::string why = WhyNotDue(s_, job, first, date); !why.empty()) {
-    return Refuse(command, absl::StatusCode::kInvalidArgument,
-                  "biz_date " + FormatDate(date) + " " + why + ": see tidemark watermark list " +
-                      job.row.name);
+    return Refuse(
+        command, absl::StatusCode::kInvalidArgument,
+        "biz_date " + FormatDate(date) + " " + why + ": see tidemark watermark list " + job.name());
   }
   const Occurrence due = *job.timeline().OccurrenceOf(date);
   const OccurrenceKey key = DateKey(job.row.job_id, date);
   if (const LiveRun* live = LiveRunOf(s_, job, key)) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  job.row.name + " " + FormatDate(date) + " is live already (run " +
+                  job.name() + " " + FormatDate(date) + " is live already (run " +
                       live->row.run_id + ", " + std::string(Name(live->row.status)) +
                       "): follow it with tidemark run get " + live->row.run_id);
   }
@@ -133,23 +133,23 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
   }
   if (status == "DONE" && !force) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  job.row.name + " " + date +
+                  job.name() + " " + date +
                       " is DONE. To run it again all the same: tidemark run rerun RUN_ID --force");
   }
   if (status == "DONE") return RerunDone(command, job, due, ledger);
   const std::optional<UpstreamDate> upstream = s_.gap_part->WaitsFor(due.biz_date, ledger);
   if (upstream.has_value()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  job.row.name + " " + date + " waits for " + Text(*upstream) +
+                  job.name() + " " + date + " waits for " + Text(*upstream) +
                       ", which is neither DONE nor WAIVED. Look: tidemark watermark list " +
                       upstream->job);
   }
   const bool again = status == "WAIVED" || status == "EXPIRED";
   if (!again && !oldest.empty() && job.spec().catch_up.order == CatchUpOrder::kStrict) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  job.row.name + " " + date + " is behind the gap: " + oldest +
+                  job.name() + " " + date + " is behind the gap: " + oldest +
                       " must come first (order strict). Run that: tidemark job trigger " +
-                      job.row.name + " --biz-date " + oldest + "; the rest follows by itself");
+                      job.name() + " --biz-date " + oldest + "; the rest follows by itself");
   }
   OpenManual(command, job, due, DateKey(job.row.job_id, due.biz_date));
 }
@@ -157,10 +157,10 @@ void Commands::DecideDate(const Command& command, JobState& job, const Occurrenc
 void Commands::RerunDone(const Command& command, JobState& job, const Occurrence& due,
                          const LedgerResult& ledger) {
   const std::vector<absl::CivilDay> later = ComputedFrom(job, due.biz_date, ledger);
-  const auto dependents = s_.dependents.find(job.row.name);
+  const auto dependents = s_.dependents.find(job.name());
   std::vector<std::string> names;
   if (dependents != s_.dependents.end()) {
-    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->row.name);
+    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->name());
   }
   std::sort(names.begin(), names.end());
   std::vector<std::string> texts;
@@ -179,7 +179,7 @@ void Commands::RerunAfterUpstream(const Command& command, JobState& job) {
   const absl::StatusOr<absl::CivilDay> to = ParseDate(Arg(command, "to"));
   if (!from.ok() || !to.ok() || !job.dated()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " has no such dates to run again");
+                  "job " + job.name() + " has no such dates to run again");
   }
   std::vector<absl::CivilDay> dates;
   for (const Occurrence& each : job.timeline().Due(s_.gap_part->Launch(job), s_.now.lo)) {
@@ -198,7 +198,7 @@ void Commands::RerunAfterUpstream(const Command& command, JobState& job) {
           const LiveRun* live = LiveRunOf(s_, *job, DateKey(job->row.job_id, date));
           if (live == nullptr) continue;
           // It may have read what was there before: once it has ended, again.
-          job->after_run.push_back(command);
+          s_.Extra(*job).after_run.push_back(command);
           return;
         }
         Done(command, {{"message", std::to_string(again.size()) + " dates run again"}});
@@ -209,7 +209,7 @@ void Commands::RerunAfterUpstream(const Command& command, JobState& job) {
 void Commands::TriggerOnce(const Command& command, JobState& job) {
   if (!Arg(command, "biz_date").empty()) {
     return Refuse(command, absl::StatusCode::kInvalidArgument,
-                  "job " + job.row.name +
+                  "job " + job.name() +
                       " is an interval job: it has no business dates, leave --biz-date out");
   }
   const std::string request_id = Arg(command, "request_id");
@@ -250,9 +250,9 @@ void Commands::OpenManual(const Command& command, JobState& job, const Occurrenc
 void Commands::Rerun(const Command& command, JobState& job) {
   if (!Arg(command, "from").empty()) return RerunAfterUpstream(command, job);
   const std::string text = Arg(command, "biz_date");
-  if (!job.error.empty() || (!text.empty() && !job.timeline().dated())) {
+  if (!job.error().empty() || (!text.empty() && !job.timeline().dated())) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " cannot run it as it is defined now");
+                  "job " + job.name() + " cannot run it as it is defined now");
   }
   if (!text.empty()) {
     const absl::StatusOr<absl::CivilDay> date = ParseDate(text);
@@ -311,11 +311,11 @@ void Commands::DrainExecutor(const Command& command) {
 
 void Commands::Pause(const Command& command, JobState& job) {
   if (job.row.paused) {
-    return Done(command, {{"message", job.row.name + " is paused already"}});
+    return Done(command, {{"message", job.name() + " is paused already"}});
   }
   job.row.paused = true;
   s_.arm_part->Disarm(job);
-  job.row.pause = std::make_shared<const JobRow::Pause>(
+  s_.Extra(job).pause = std::make_shared<const JobRow::Pause>(
       JobRow::Pause{s_.now.lo, Arg(command, "reason"), command.actor});
   JobUpdate update;
   update.job_id = job.row.job_id;
@@ -324,11 +324,11 @@ void Commands::Pause(const Command& command, JobState& job) {
   update.paused_by = command.actor;
   s_.flush.jobs.push_back(std::move(update));
   s_.check_part->Plan(job);
-  Done(command, {{"message", job.row.name + " is paused; what runs goes on to its end"}});
+  Done(command, {{"message", job.name() + " is paused; what runs goes on to its end"}});
 }
 
 void Commands::Resume(const Command& command, JobState& job) {
-  if (!job.row.paused) return Done(command, {{"message", job.row.name + " is not paused"}});
+  if (!job.row.paused) return Done(command, {{"message", job.name() + " is not paused"}});
   const bool skip = Arg(command, "skip_missed") == "true";
   if (skip && job.dated()) {
     return dates_.WaiveMissed(command, job, [this, command](JobState& waived) {
@@ -338,57 +338,57 @@ void Commands::Resume(const Command& command, JobState& job) {
     });
   }
   job.row.paused = false;
-  job.row.pause.reset();
+  s_.Extra(job).pause.reset();
   JobUpdate update;
   update.job_id = job.row.job_id;
   update.paused = false;
   s_.flush.jobs.push_back(std::move(update));
   s_.check_part->Plan(job);
-  if (job.error.empty() && !job.timeline().dated()) {
+  if (job.error().empty() && !job.timeline().dated()) {
     job.row.cursor = std::max(job.row.cursor.value_or(s_.now.lo), s_.now.lo);
     s_.flush.cursors.push_back({job.row.job_id, *job.row.cursor});
     s_.job_part->AwaitFire(job, s_.now.lo);
-    Done(command, {{"message", job.row.name + " goes on from now"}});
+    Done(command, {{"message", job.name() + " goes on from now"}});
   } else {
-    Done(command, {{"message", job.row.name + " goes on; missed dates are caught up"}});
+    Done(command, {{"message", job.name() + " goes on; missed dates are caught up"}});
   }
   s_.run_part->AdvanceJob(job);
   s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
 }
 
 void Commands::ResetCursor(const Command& command, JobState& job) {
-  if (job.timeline().dated() || !job.error.empty()) {
+  if (job.timeline().dated() || !job.error().empty()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " has no cursor, or is in error");
+                  "job " + job.name() + " has no cursor, or is in error");
   }
   if (job.row.cursor.value_or(s_.now.lo) <= s_.now.lo) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "the cursor of " + job.row.name + " is not ahead of now (it is at " +
+                  "the cursor of " + job.name() + " is not ahead of now (it is at " +
                       FormatInstant(job.row.cursor.value_or(s_.now.lo)) + "): nothing to reset");
   }
   const std::string before = FormatInstant(*job.row.cursor);
   job.row.cursor = s_.now.lo;
   s_.flush.cursors.push_back({job.row.job_id, s_.now.lo, /*reset=*/true});
-  s_.flush.audits.push_back({command.actor, "cursor_reset", job.row.name, FormatInstant(s_.now.lo),
+  s_.flush.audits.push_back({command.actor, "cursor_reset", job.name(), FormatInstant(s_.now.lo),
                              "from " + before + ": " + Arg(command, "reason")});
   s_.job_part->WatchCursor(job);
   s_.arm_part->Disarm(job);
   s_.job_part->AwaitFire(job, s_.now.lo);
-  Done(command, {{"message", job.row.name + " fires from now on; its cursor was at " + before}});
+  Done(command, {{"message", job.name() + " fires from now on; its cursor was at " + before}});
 }
 
 void Commands::Delete(const Command& command, JobState& job) {
-  if (!job.runs.empty()) {
+  if (!job.runs().empty()) {
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " has live runs, the first is " + *job.runs.begin() +
-                      ": let it end, or tidemark run cancel " + *job.runs.begin());
+                  "job " + job.name() + " has live runs, the first is " + *job.runs().begin() +
+                      ": let it end, or tidemark run cancel " + *job.runs().begin());
   }
-  if (const auto dependents = s_.dependents.find(job.row.name); dependents != s_.dependents.end()) {
+  if (const auto dependents = s_.dependents.find(job.name()); dependents != s_.dependents.end()) {
     std::vector<std::string> names;
-    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->row.name);
+    for (const int64_t id : dependents->second) names.push_back(s_.FindJob(id)->name());
     std::sort(names.begin(), names.end());
     return Refuse(command, absl::StatusCode::kFailedPrecondition,
-                  "job " + job.row.name + " is waited for by " + Join(names, ", ") +
+                  "job " + job.name() + " is waited for by " + Join(names, ", ") +
                       ". Take it out of their 'after' first: tidemark job apply -f FILE");
   }
   JobUpdate update;
@@ -397,7 +397,7 @@ void Commands::Delete(const Command& command, JobState& job) {
   s_.flush.jobs.push_back(std::move(update));
   s_.backfill_part->CancelAll(job, "the job was deleted");
   alerts::JobGone(s_, job);
-  Done(command, {{"message", job.row.name + " is deleted; its history is kept"}});
+  Done(command, {{"message", job.name() + " is deleted; its history is kept"}});
   s_.job_part->Forget(job.row.job_id);
 }
 

@@ -107,8 +107,7 @@ std::string DateOrders::WhyLive(const JobState& job,
     const LiveRun* live = LiveRunOf(s_, job, DateKey(job.row.job_id, date));
     if (live == nullptr) continue;
     const std::string& run_id = live->row.run_id;
-    const std::string what =
-        job.row.name + " " + FormatDate(date) + " is live (run " + run_id + ")";
+    const std::string what = job.name() + " " + FormatDate(date) + " is live (run " + run_id + ")";
     if (!live->row.held) return what + ". Stop it first: tidemark run cancel " + run_id;
     return what + " and held: it may still be running in " + live->row.executor_id +
            ". Once you know that it is not: tidemark run release " + run_id;
@@ -119,9 +118,9 @@ std::string DateOrders::WhyLive(const JobState& job,
 void DateOrders::Carry(const Command& command, JobState& job) {
   if (!job.dated()) {
     return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
-                         job.error.empty()
-                             ? "job " + job.row.name + " is an interval job: it has no dates"
-                             : "job " + job.row.name + " is in error: " + job.error +
+                         job.error().empty()
+                             ? "job " + job.name() + " is an interval job: it has no dates"
+                             : "job " + job.name() + " is in error: " + job.error() +
                                    ". Mend it: tidemark job apply -f FILE");
   }
   if (command.kind != "unwaive" && Arg(command, "reason").empty()) {
@@ -131,7 +130,7 @@ void DateOrders::Carry(const Command& command, JobState& job) {
   Range range;
   if (const std::string problem = ReadRange(command, job, range); !problem.empty()) {
     return AnswerRefused(s_, command, absl::StatusCode::kInvalidArgument,
-                         problem + ": see tidemark watermark list " + job.row.name);
+                         problem + ": see tidemark watermark list " + job.name());
   }
   if (const std::string why = WhyLive(job, range.dates); !why.empty()) {
     return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition, why);
@@ -166,11 +165,11 @@ void DateOrders::Decide(const Command& command, const Range& range, JobState* jo
     }
     if (range.one && !verdict.wanted) {
       return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
-                           Refusal(command.kind, job->row.name, entry));
+                           Refusal(command.kind, job->name(), entry));
     }
     skipped.push_back(FormatDate(entry.date) + " " + Shown(entry));
   }
-  std::string message = job->row.name + ": ";
+  std::string message = job->name() + ": ";
   message += changed.empty() ? "nothing to do" : Join(changed, ", ") + " " + Did(command.kind);
   if (!skipped.empty()) message += "; left as they are: " + Join(skipped, ", ");
   AnswerDone(
@@ -186,7 +185,7 @@ void DateOrders::Change(JobState& job, const LedgerEntry& entry, const std::stri
                         const std::string& action) {
   WatermarkWrite write;
   write.job_id = job.row.job_id;
-  write.job_name = job.row.name;
+  write.job_name = job.name();
   write.date = entry.date;
   write.status = status;
   if (status == "DONE") write.reason = kForcedDone;
@@ -198,7 +197,7 @@ void DateOrders::Change(JobState& job, const LedgerEntry& entry, const std::stri
   Audit audit;
   audit.actor = actor;
   audit.action = "date_" + action;
-  audit.job_name = job.row.name;
+  audit.job_name = job.name();
   audit.subject = FormatDate(entry.date);
   audit.detail = Shown(entry) + (entry.run_id.empty() ? "" : " of run " + entry.run_id) + " → " +
                  (status.empty() ? "MISSING" : status) + (words.empty() ? "" : ": " + words);

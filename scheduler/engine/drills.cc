@@ -15,13 +15,13 @@ namespace tidemark {
 void Drills::Carry(const Command& command, JobState& job) {
   if (!job.dated() || !job.opens()) {
     const std::string why =
-        !job.error.empty() ? "is in error: " + job.error
-        : !job.dated()     ? "is an interval job: it has no dates"
+        !job.error().empty() ? "is in error: " + job.error()
+        : !job.dated()       ? "is an interval job: it has no dates"
         : job.row.paused
-            ? "is paused, nothing would fill the dates: tidemark job resume " + job.row.name
+            ? "is paused, nothing would fill the dates: tidemark job resume " + job.name()
             : "is disabled, nothing would fill the dates";
     return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
-                         "job " + job.row.name + " " + why);
+                         "job " + job.name() + " " + why);
   }
   const std::string text = Arg(command, "days");
   size_t days = 0;
@@ -73,9 +73,9 @@ void Drills::Decide(const Command& command, size_t days, JobState* job,
   }
   if (last.size() < days || !job->opens()) {
     return AnswerRefused(s_, command, absl::StatusCode::kFailedPrecondition,
-                         "job " + job->row.name + " has " + std::to_string(last.size()) +
+                         "job " + job->name() + " has " + std::to_string(last.size()) +
                              " DONE dates, not " + std::to_string(days) +
-                             ": see tidemark watermark list " + job->row.name);
+                             ": see tidemark watermark list " + job->name());
   }
   const std::string why = WhyNot(*job, last, Arg(command, "allow_no_fingerprint") == "true");
   if (!why.empty()) {
@@ -88,10 +88,10 @@ void Drills::Decide(const Command& command, size_t days, JobState* job,
     texts.push_back(FormatDate((*it)->date));
   }
   s_.flush.drills.push_back(std::move(drill));
-  s_.flush.audits.push_back(
-      {command.actor, "drill_started", job->row.name, Arg(command, "drill_id"),
-       "DONE → MISSING: " + Join(texts, ", ") + (Arg(command, "reason").empty() ? "" : ": ") +
-           Arg(command, "reason")});
+  s_.flush.audits.push_back({command.actor, "drill_started", job->name(), Arg(command, "drill_id"),
+                             "DONE → MISSING: " + Join(texts, ", ") +
+                                 (Arg(command, "reason").empty() ? "" : ": ") +
+                                 Arg(command, "reason")});
   s_.gap_part->WriteUnderWay(*job);
   job->late = true;  // the scan is a trigger point, too
   AnswerDone(s_, command, {{"drill_id", Arg(command, "drill_id")}, {"dates", Join(texts, ",")}});

@@ -105,6 +105,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.next_scan = now.mono + kScanEvery;
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
+  s.jobs.Reserve(snapshot.jobs.size());
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
   for (OpenBackfill& backfill : snapshot.backfills) parts_->backfills.Take(std::move(backfill));
   for (ActiveRun& run : snapshot.runs) {
@@ -120,7 +121,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   parts_->checks.RunDue();
   parts_->arming.ArmDue();
   parts_->jobs.FireDue();
-  for (auto& [id, job] : s.jobs) parts_->gaps.Evaluate(job, TriggerPoint::kStart);
+  s.jobs.ForEach([&](JobState& job) { parts_->gaps.Evaluate(job, TriggerPoint::kStart); });
 }
 
 void Engine::TermEnded(Moment now, const std::string& why) {
@@ -149,10 +150,10 @@ void Engine::ClockTrusted(Moment now) {
   if (!s.active) return;
   alerts::ClockTrusted(s);
   // What came due while nothing fired, or between the old time and the new.
-  for (auto& [id, job] : s.jobs) {
+  s.jobs.ForEach([&](JobState& job) {
     parts_->gaps.Evaluate(job, TriggerPoint::kStart);
     parts_->jobs.WatchCursor(job);
-  }
+  });
 }
 
 void Engine::Received(Moment now, StreamId stream, const ExecutorMessage& message,
@@ -233,6 +234,7 @@ void Engine::Tick(Moment now) {
     s.next_sweep = now.mono + kSweepEvery;
     parts_->sessions.Sweep();
     parts_->gaps.ScanShare();
+    s.DropExtras();
   }
   if (now.mono >= s.next_progress) {
     s.next_progress = now.mono + kProgressEvery;
@@ -274,9 +276,9 @@ absl::Duration Engine::NextWake(Moment now) const {
   if (!s.active) return absl::InfiniteDuration();
   absl::Duration next = std::min({s.next_scan, s.next_sweep});
   if (const auto timer = s.run_timers.NextTime()) next = std::min(next, *timer);
-  const auto consider = [&](std::optional<absl::Time> time) {
+  const auto consider = [&](std::optional<CompactTime> time) {
     if (!time.has_value() || s.holding) return;
-    next = std::min(next, now.mono + std::max(*time - now.lo, absl::ZeroDuration()));
+    next = std::min(next, now.mono + std::max(**time - now.lo, absl::ZeroDuration()));
   };
   consider(s.checks.NextTime());
   if (s.FlushFull()) return next;

@@ -36,15 +36,10 @@ void Gaps::ScanShare() {
   const auto upto = [&](size_t second) { return of_minute * second / kShares; };
   const size_t second = static_cast<size_t>(s_.scan_share);
   s_.scan_share = static_cast<int>((second + 1) % kShares);
-  for (size_t left = upto(second + 1) - upto(second); left > 0 && !s_.roll.empty();) {
-    s_.roll_at %= s_.roll.size();
-    JobState* job = s_.FindJob(s_.roll[s_.roll_at]);
-    if (job == nullptr) {
-      s_.roll[s_.roll_at] = s_.roll.back();
-      s_.roll.pop_back();
-      continue;
-    }
-    ++s_.roll_at;
+  for (size_t left = upto(second + 1) - upto(second); left > 0 && s_.jobs.size() > 0;) {
+    s_.scan_at %= s_.jobs.slots();
+    JobState* job = s_.jobs.At(s_.scan_at++);
+    if (job == nullptr) continue;
     --left;
     LookAround(*job);
   }
@@ -52,9 +47,10 @@ void Gaps::ScanShare() {
 
 void Gaps::LookAround(JobState& job) {
   // Once an hour a job is looked at as a whole, whatever was noted of it.
-  if (!job.whole_at.has_value()) job.whole_at = s_.now.mono;
-  const bool whole = s_.now.mono - *job.whole_at >= absl::Hours(1);
-  if (whole) job.whole_at = s_.now.mono;
+  const auto now = static_cast<int32_t>(absl::ToInt64Seconds(s_.now.mono));
+  if (job.whole_at < 0) job.whole_at = now;
+  const bool whole = now - job.whole_at >= 3600;
+  if (whole) job.whole_at = now;
   Look(job, TriggerPoint::kScan, whole);
   if (whole) s_.check_part->CheckAll(job);
   s_.job_part->WatchCursor(job);

@@ -36,14 +36,15 @@ void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
     if (job.row.ledger_from.has_value()) NoteDue(job, *job.row.ledger_from, false);
     return;
   }
-  if (job.asking || job.writes > 0) {
-    job.ask_again = std::max(job.ask_again.value_or(point), point);
-    if (point >= TriggerPoint::kNewIncarnation) job.just_failed.clear();  // it came after them
+  if (!job.quiet()) {
+    JobExtra& extra = s_.Extra(job);
+    extra.ask_again = std::max(extra.ask_again.value_or(point), point);
+    if (point >= TriggerPoint::kNewIncarnation) extra.just_failed.clear();  // it came after them
     return;
   }
   const absl::CivilDay first = Launch(job);
-  if (job.writes > 0) {  // the launch itself wrote EXPIRED dates
-    job.ask_again = point;
+  if (job.extra().writes > 0) {  // the launch itself wrote EXPIRED dates
+    s_.Extra(job).ask_again = point;
     return;
   }
   std::vector<absl::CivilDay> dates = NoteDue(job, first, whole);
@@ -70,7 +71,7 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
     dates.push_back(due.biz_date);
     sum += SumOf(due);
   }
-  if (dates.empty()) return {job.noting.begin(), job.noting.end()};
+  if (dates.empty()) return {job.extra().noting.begin(), job.extra().noting.end()};
   if (whole && job.row.due_until.has_value() && sum == job.noted_sum) {
     return dates;  // it stands as it was noted: only asked for, whatever became of the notes
   }
@@ -78,20 +79,20 @@ std::vector<absl::CivilDay> Gaps::NoteDue(JobState& job, absl::CivilDay first, b
   // An edit that fills a gap keeps a date at its old time: later dates may be due before it.
   const auto ahead = job.timeline().OldestAhead(dates.back(), s_.now.lo);
   job.row.due_until = note.until = ahead.has_value() ? *ahead - 1 : dates.back();
-  job.noting.insert(dates.begin(), dates.end());
+  s_.Extra(job).noting.insert(dates.begin(), dates.end());
   s_.flush.notes.push_back(std::move(note));
   s_.OnCommit([this, id = job.row.job_id, dates](const FlushResult&) {
     JobState* job = s_.FindJob(id);
     if (job == nullptr) return;
-    for (const absl::CivilDay date : dates) job->noting.erase(date);
+    for (const absl::CivilDay date : dates) s_.Extra(*job).noting.erase(date);
   });
-  return {job.noting.begin(), job.noting.end()};
+  return {job.extra().noting.begin(), job.extra().noting.end()};
 }
 
 absl::CivilDay Gaps::Launch(JobState& job) {
   if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
   const FirstLaunch launch = PlanFirstLaunch(job.timeline(), job.spec().start_date,
-                                             job.spec().catch_up, job.row.created_at, s_.now.lo);
+                                             job.spec().catch_up, *job.row.created_at, s_.now.lo);
   job.row.ledger_from = launch.first;
   JobUpdate update;
   update.job_id = job.row.job_id;
@@ -106,7 +107,7 @@ absl::CivilDay Gaps::Launch(JobState& job) {
 absl::CivilDay Gaps::FirstDate(const JobState& job) const {
   if (job.row.ledger_from.has_value()) return *job.row.ledger_from;
   return PlanFirstLaunch(job.timeline(), job.spec().start_date, job.spec().catch_up,
-                         job.row.created_at, s_.now.lo)
+                         *job.row.created_at, s_.now.lo)
       .first;
 }
 
@@ -114,7 +115,7 @@ void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool firs
   for (const Occurrence& due : dates) {
     WatermarkWrite write;
     write.job_id = job.row.job_id;
-    write.job_name = job.row.name;
+    write.job_name = job.name();
     write.date = due.biz_date;
     write.status = "EXPIRED";
     write.reason = first_launch ? "first_launch" : "retention";
@@ -126,14 +127,14 @@ void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool firs
 }
 
 void Gaps::WriteUnderWay(JobState& job, bool verdict) {
-  ++job.writes;
+  ++s_.Extra(job).writes;
   s_.arm_part->Disarm(job);
   s_.OnCommit([this, id = job.row.job_id, verdict](const FlushResult&) {
     JobState* job = s_.FindJob(id);
     if (job == nullptr) return;
-    --job->writes;
+    --s_.Extra(*job).writes;
     ++job->changes;
-    const std::string name = job->row.name;
+    const std::string name = job->name();
     GoOn(id);
     if (!verdict) return;
     EvaluateDependents(name);
@@ -155,7 +156,8 @@ std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResu
     if (entry.for_date != date) continue;
     JobState* upstream = s_.FindJobNamed(entry.job);
     // One that nobody here knows, or that cannot be read, tells nothing: the date waits.
-    if (upstream == nullptr || !upstream->error.empty()) return UpstreamDate{entry.job, entry.date};
+    if (upstream == nullptr || !upstream->error().empty())
+      return UpstreamDate{entry.job, entry.date};
     if (upstream->dated() && HoldsBack(upstream->timeline(), Launch(*upstream), entry.date,
                                        entry.status, entry.reason)) {
       return UpstreamDate{entry.job, entry.date};
@@ -167,16 +169,17 @@ std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResu
 void Gaps::GoOn(int64_t job_id) {
   for (;;) {
     JobState* job = s_.FindJob(job_id);
-    if (job == nullptr || job->asking || job->writes > 0) return;
-    if (!job->when_quiet.empty()) {
-      const auto next = std::move(job->when_quiet.front());
-      job->when_quiet.erase(job->when_quiet.begin());
+    if (job == nullptr || !job->quiet()) return;
+    if (!job->extra().when_quiet.empty()) {
+      auto& orders = s_.Extra(*job).when_quiet;
+      const auto next = std::move(orders.front());
+      orders.erase(orders.begin());
       next(job);
       continue;
     }
-    if (!job->ask_again.has_value()) return;
-    const TriggerPoint point = *job->ask_again;
-    job->ask_again.reset();
+    if (!job->extra().ask_again.has_value()) return;
+    const TriggerPoint point = *job->extra().ask_again;
+    s_.Extra(*job).ask_again.reset();
     return Evaluate(*job, point);
   }
 }
@@ -184,11 +187,12 @@ void Gaps::GoOn(int64_t job_id) {
 void Gaps::AskWhenQuiet(JobState& job, std::vector<absl::CivilDay> dates,
                         const std::function<void(JobState*, const LedgerResult&)>& then,
                         bool check) {
-  if (job.asking || job.writes > 0) {
-    job.when_quiet.push_back([this, dates = std::move(dates), then, check](JobState* job) mutable {
-      if (job == nullptr) return then(nullptr, LedgerResult());
-      AskWhenQuiet(*job, std::move(dates), then, check);
-    });
+  if (!job.quiet()) {
+    s_.Extra(job).when_quiet.push_back(
+        [this, dates = std::move(dates), then, check](JobState* job) mutable {
+          if (job == nullptr) return then(nullptr, LedgerResult());
+          AskWhenQuiet(*job, std::move(dates), then, check);
+        });
     return;
   }
   Ask(
@@ -225,7 +229,7 @@ void Gaps::OnLedger(const LedgerResult& result) {
   JobState* job = s_.FindJob(pending.job_id);
   if (job == nullptr) return pending.then(result);  // who asked finds out
   job->asking = false;
-  if (job->changes != pending.changes || job->writes > 0) {
+  if (job->changes != pending.changes || job->extra().writes > 0) {
     // Asked again by whoever has a reason: the answer may be older than what was just written.
     LedgerResult stale = result;
     stale.status = absl::AbortedError("a watermark changed meanwhile");
@@ -260,10 +264,10 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
   if (input.policy.source_retention_days > 0) {
     input.oldest_source_days = std::max(input.policy.source_retention_days, two_periods);
   }
-  input.live_runs = static_cast<int>(job.runs.size());
+  input.live_runs = static_cast<int>(job.runs().size());
   const std::string day = FormatDate(absl::ToCivilDay(now, absl::UTCTimeZone()));
   std::set<absl::CivilDay> live;
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const LiveRun* run = s_.FindRun(run_id);
     if (run != nullptr && run->row.biz_date.has_value()) live.insert(*run->row.biz_date);
   }
@@ -275,7 +279,7 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
     date.failed = entry.status == "FAILED";
     date.expired = entry.status == "EXPIRED";
     date.reason = entry.reason;
-    date.just_failed = job.just_failed.contains(entry.date);
+    date.just_failed = job.extra().just_failed.contains(entry.date);
     date.live = live.contains(entry.date);
     date.reopened_today = entry.reopened_on == day ? entry.reopened : 0;
     date.waits_for = WaitsFor(entry.date, result);
@@ -293,12 +297,13 @@ CatchUpInput Gaps::InputOf(const JobState& job, TriggerPoint point, const Ledger
 }
 
 void Gaps::WouldOpen(JobState& job, const Occurrence& next, std::function<void(JobState&)> then) {
-  const bool plain = job.runs.empty() && job.backfills.empty() && job.spec().after.empty() &&
-                     job.row.ledger_from.has_value() && job.row.due_until.has_value() &&
-                     *job.row.ledger_from <= next.biz_date && !job.late;
-  if (!plain || job.asking || job.writes > 0) return;
+  const bool plain = job.runs().empty() && job.extra().backfills.empty() &&
+                     job.spec().after.empty() && job.row.ledger_from.has_value() &&
+                     job.row.due_until.has_value() && *job.row.ledger_from <= next.biz_date &&
+                     !job.late;
+  if (!plain || !job.quiet()) return;
   if (job.timeline().DueAt(next.fire_time).size() != 1) return;
-  std::vector<absl::CivilDay> dates(job.noting.begin(), job.noting.end());
+  std::vector<absl::CivilDay> dates(job.extra().noting.begin(), job.extra().noting.end());
   dates.push_back(next.biz_date);
   Ask(
       job, std::move(dates), /*all=*/false,
@@ -320,18 +325,21 @@ void Gaps::WouldOpen(JobState& job, const Occurrence& next, std::function<void(J
 void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) {
   if (!result.status.ok()) {
     if (absl::IsAborted(result.status)) {
-      job.ask_again = std::max(job.ask_again.value_or(point), point);
+      std::optional<TriggerPoint>& again = s_.Extra(job).ask_again;
+      again = std::max(again.value_or(point), point);
     } else {
       SetLate(job, true);  // the scan asks again
       s_.Say(LogLine::Level::kWarn, "ledger not read",
-             {{"job", job.row.name}, {"error", Message(result.status)}});
+             {{"job", job.name()}, {"error", Message(result.status)}});
     }
     return;
   }
   s_.check_part->Compare(job, result);
   if (!job.opens()) return;
   const CatchUpInput input = InputOf(job, point, result, s_.now.lo);
-  if (!job.ask_again.has_value()) job.just_failed.clear();
+  if (!job.extra().ask_again.has_value() && !job.extra().just_failed.empty()) {
+    s_.Extra(job).just_failed.clear();
+  }
   SetLate(job, !input.dates.empty());
   Settle(job, input);
   const CatchUpPlan plan = PlanCatchUp(input);
@@ -347,7 +355,7 @@ void Gaps::Apply(JobState& job, TriggerPoint point, const LedgerResult& result) 
     request.rerun_of = open.rerun_of;
     if (open.drill) request.tag = "drill";
     if (open.trigger == TriggerType::kCatchUp && open.backfill.empty() && !open.drill) {
-      job.caught_up.insert(open.occurrence.biz_date);
+      s_.Extra(job).caught_up.insert(open.occurrence.biz_date);
     }
     if (!open.backfill.empty()) s_.backfill_part->Credit(job, request);
     s_.run_part->Open(job, request);
@@ -376,13 +384,14 @@ void Gaps::Settle(JobState& job, const CatchUpInput& input) {
     const absl::CivilDay day = date.occurrence.biz_date;
     unsettled.insert(day);
     // What is due just now, or runs in its own time, is no part of the gap.
-    gap = gap || job.caught_up.contains(day) ||
+    gap = gap || job.extra().caught_up.contains(day) ||
           (!date.live && date.occurrence.fire_time + kTolerance < s_.now.lo);
   }
   alerts::DatesSettled(s_, job, unsettled);
-  if (gap || job.caught_up.empty()) return;
-  const std::vector<absl::CivilDay> dates(job.caught_up.begin(), job.caught_up.end());
-  job.caught_up.clear();
+  if (gap || job.extra().caught_up.empty()) return;
+  const std::vector<absl::CivilDay> dates(job.extra().caught_up.begin(),
+                                          job.extra().caught_up.end());
+  s_.Extra(job).caught_up.clear();
   AskWhenQuiet(job, dates, [this](JobState* job, const LedgerResult& ledger) {
     if (job == nullptr || !ledger.status.ok()) return;
     std::map<absl::CivilDay, std::string> status_of;
@@ -394,11 +403,7 @@ void Gaps::Settle(JobState& job, const CatchUpInput& input) {
 }
 
 void Gaps::EvaluateApp(const std::string& app, TriggerPoint point) {
-  const auto of = s_.jobs_of.find(app);
-  if (of == s_.jobs_of.end()) return;
-  for (const int64_t id : of->second) {
-    if (JobState* job = s_.FindJob(id)) Evaluate(*job, point);
-  }
+  for (JobState* job : s_.jobs.Of(app)) Evaluate(*job, point);
 }
 
 }  // namespace tidemark

@@ -35,38 +35,55 @@ bool CalendarRanOut(const Schedule& schedule, absl::Time now) {
 
 // What the owner alone writes is newer in its memory than in any row that was read: the write may
 // be on its way, and a cursor that went back would fire again.
-void KeepOwn(const JobRow& known, JobRow& row) {
+void KeepOwn(const JobState& job, JobRow& row) {
+  const JobFacts& known = job.row;
   row.paused = known.paused;
-  row.pause = known.pause;
-  if (known.ledger_from.has_value()) row.ledger_from = known.ledger_from;
+  row.pause = job.extra().pause;
+  if (known.ledger_from.has_value()) row.ledger_from = *known.ledger_from;
   if (known.cursor.has_value()) {
     row.cursor = std::max(row.cursor.value_or(*known.cursor), *known.cursor);
   }
 }
 
+JobFacts FactsOf(const JobRow& row) {
+  JobFacts facts;
+  facts.job_id = row.job_id;
+  facts.created_at = row.created_at;
+  facts.cursor = row.cursor;
+  facts.check_from = row.check_from;
+  facts.checked_until = row.checked_until;
+  facts.ledger_from = row.ledger_from;
+  facts.due_until = row.due_until;
+  facts.version = row.version;
+  facts.shard = static_cast<int16_t>(row.shard);
+  facts.paused = row.paused;
+  facts.finished = row.finished;
+  facts.deleted = row.deleted;
+  return facts;
+}
+
 }  // namespace
 
 JobState& Jobs::Take(JobRow row) {
-  const auto [it, fresh] = s_.jobs.try_emplace(row.job_id);
-  JobState& job = it->second;
-  if (fresh) s_.roll.push_back(row.job_id);
-  if (!fresh) KeepOwn(job.row, row);
-  s_.arm_part->Disarm(job);
-  Unindex(job);
-  job.row = std::move(row);
-  job.error.clear();
-  job.told_held.clear();
+  const auto [made, fresh] = s_.jobs.Make(row.job_id);
+  JobState& job = *made;
+  if (!fresh) {
+    KeepOwn(job, row);
+    s_.arm_part->Disarm(job);
+    Unindex(job);
+  }
+  job.row = FactsOf(row);
   job.check_all = true;
-  const absl::Status compiled = s_.definitions.Compile(job.row, &job.definition);
-  // The texts of a million definitions are no small thing, and not needed any more.
-  for (JobRow::Version& version : job.row.versions) std::string().swap(version.spec);
-  Index(job);
+  TakeExtra(job, row);
+  s_.jobs.Place(job, row.name, row.ns, row.app);
+  const absl::Status compiled = s_.definitions.Compile(row, &job.definition);
+  for (const Dependency& d : job.spec().after) s_.dependents[d.job].insert(job.row.job_id);
   if (!compiled.ok()) {
     SetError(job, Message(compiled));
     return job;
   }
-  if (!job.row.error.empty()) {
-    job.row.error.clear();
+  if (!job.extra().known_error.empty()) {
+    s_.Extra(job).known_error.clear();
     JobUpdate update;
     update.job_id = job.row.job_id;
     update.error = "";
@@ -74,7 +91,7 @@ JobState& Jobs::Take(JobRow row) {
     alerts::JobMended(s_, job);
   }
   if (!job.timeline().dated() && !job.row.cursor.has_value()) {
-    job.row.cursor = job.row.versions.front().valid_from;
+    job.row.cursor = row.versions.front().valid_from;
   }
   // What is due already is found by the gap of a dated job, and from the cursor of an interval job.
   AwaitFire(job, job.timeline().dated() ? s_.now.lo : *job.row.cursor);
@@ -84,12 +101,12 @@ JobState& Jobs::Take(JobRow row) {
 }
 
 void Jobs::SetError(JobState& job, const std::string& error) {
-  job.error = error;
-  job.next.reset();
+  s_.Extra(job).error = error;
+  job.next_fire.reset();
   s_.arm_part->Disarm(job);
-  s_.Say(LogLine::Level::kError, "job in error", {{"job", job.row.name}, {"error", error}});
-  if (job.row.error == error) return;
-  job.row.error = error;
+  s_.Say(LogLine::Level::kError, "job in error", {{"job", job.name()}, {"error", error}});
+  if (job.extra().known_error == error) return;
+  s_.Extra(job).known_error = error;
   JobUpdate update;
   update.job_id = job.row.job_id;
   update.error = error;
@@ -97,19 +114,20 @@ void Jobs::SetError(JobState& job, const std::string& error) {
   alerts::JobInError(s_, job);
 }
 
-void Jobs::Index(const JobState& job) {
-  s_.job_ids[job.row.name] = job.row.job_id;
-  s_.jobs_of[job.row.app].insert(job.row.job_id);
-  for (const Dependency& d : job.spec().after) s_.dependents[d.job].insert(job.row.job_id);
+void Jobs::TakeExtra(JobState& job, const JobRow& row) {
+  const JobExtra& known = job.extra();
+  if (row.error.empty() && row.pause == nullptr && known.error.empty() &&
+      known.known_error.empty() && known.told_held.empty() && known.pause == nullptr) {
+    return;  // nearly always
+  }
+  JobExtra& extra = s_.Extra(job);
+  extra.error.clear();
+  extra.known_error = row.error;
+  extra.told_held.clear();
+  extra.pause = row.pause;
 }
 
 void Jobs::Unindex(const JobState& job) {
-  const auto named = s_.job_ids.find(job.row.name);
-  if (named != s_.job_ids.end() && named->second == job.row.job_id) s_.job_ids.erase(named);
-  if (const auto of = s_.jobs_of.find(job.row.app); of != s_.jobs_of.end()) {
-    of->second.erase(job.row.job_id);
-    if (of->second.empty()) s_.jobs_of.erase(of);
-  }
   for (const Dependency& d : job.spec().after) {
     const auto it = s_.dependents.find(d.job);
     if (it == s_.dependents.end()) continue;
@@ -124,29 +142,33 @@ void Jobs::Forget(int64_t job_id) {
   s_.arm_part->Disarm(*job);
   Unindex(*job);
   s_.check_part->Forget(*job);
-  const auto waiting = std::move(job->when_quiet);
-  s_.jobs.erase(job_id);
+  std::vector<std::function<void(JobState*)>> waiting;
+  if (!job->extra().when_quiet.empty()) waiting = std::move(s_.Extra(*job).when_quiet);
+  s_.jobs.Remove(*job);
   for (const auto& order : waiting) order(nullptr);
 }
 
 void Jobs::AwaitFire(JobState& job, absl::Time after) {
-  job.next = job.timeline().Next(after);
-  if (job.next.has_value()) s_.ahead.Add(job.next->fire_time - kArmAhead, job.row.job_id);
+  const std::optional<Occurrence> next = job.timeline().Next(after);
+  job.next_fire.reset();
+  if (next.has_value()) {
+    job.next_fire = next->fire_time;
+    s_.ahead.Add(next->fire_time - kArmAhead, job.row.job_id);
+  }
   MarkFinished(job);
 }
 
 void Jobs::MarkFinished(JobState& job) {
   const Schedule& schedule = job.timeline().current();
   const bool finished =
-      !job.next.has_value() && schedule.spec().kind != ScheduleSpec::Kind::kManual;
+      !job.next_fire.has_value() && schedule.spec().kind != ScheduleSpec::Kind::kManual;
   if (finished != job.row.finished) {
     job.row.finished = finished;
     JobUpdate update;
     update.job_id = job.row.job_id;
     update.finished = finished;
     s_.flush.jobs.push_back(std::move(update));
-    s_.Say(LogLine::Level::kInfo, finished ? "job finished" : "job goes on",
-           {{"job", job.row.name}});
+    s_.Say(LogLine::Level::kInfo, finished ? "job finished" : "job goes on", {{"job", job.name()}});
   }
   const bool ran_out = finished && CalendarRanOut(schedule, s_.now.lo);
   if (!ran_out) {
@@ -164,12 +186,13 @@ void Jobs::FireDue() {
     if (!due.has_value()) return;
     JobState* job = s_.FindJob(due->second);
     // Entries of edited or forgotten jobs are stale.
-    if (job == nullptr || !job->next.has_value() || job->next->fire_time != due->first) continue;
-    const Occurrence occurrence = *job->next;
+    if (job == nullptr || job->next_fire != due->first) continue;
+    const std::optional<Occurrence> occurrence = job->Next();
+    if (!occurrence.has_value()) continue;
     AwaitFire(*job, s_.now.lo);
     if (job->opens()) ++s_.tally.apps[job->spec().app].due;
     if (job->timeline().dated()) {
-      s_.arm_part->Launch(*job, occurrence);
+      s_.arm_part->Launch(*job, *occurrence);
       s_.gap_part->Evaluate(*job, TriggerPoint::kFire);
     } else {
       LaunchFires(*job);
@@ -181,11 +204,11 @@ void Jobs::SkipRange(const JobState& job, absl::Time from, absl::Time to, int64_
                      const std::string& reason) {
   s_.flush.skipped.push_back({job.row.job_id, from, to, fires, reason});
   s_.Say(LogLine::Level::kWarn, "fires skipped",
-         {{"job", job.row.name}, {"fires", std::to_string(fires)}, {"reason", reason}});
+         {{"job", job.name()}, {"fires", std::to_string(fires)}, {"reason", reason}});
 }
 
 void Jobs::WatchCursor(JobState& job) {
-  if (!job.error.empty() || job.timeline().dated() || !job.row.cursor.has_value()) return;
+  if (!job.error().empty() || job.timeline().dated() || !job.row.cursor.has_value()) return;
   const bool ahead = *job.row.cursor - s_.now.lo > kCursorHorizon;
   if (!ahead) {
     alerts::CursorFine(s_, job);
@@ -225,12 +248,13 @@ void Jobs::LaunchFires(JobState& job) {
     s_.run_part->Launch(job, request);
   }
   // A policy may have decided otherwise.
-  if (job.armed != nullptr && job.armed->run.row.fire_time <= s_.now.lo) s_.arm_part->Disarm(job);
+  if (job.extra().armed != nullptr && job.extra().armed->run.row.fire_time <= s_.now.lo)
+    s_.arm_part->Disarm(job);
 }
 
 void Jobs::PassAdopted(JobState& job) {
   std::optional<absl::Time> last;
-  for (const std::string& run_id : job.runs) {
+  for (const std::string& run_id : job.runs()) {
     const LiveRun* run = s_.FindRun(run_id);
     if (run == nullptr || run->row.occurrence.kind != 'F') continue;
     if (run->row.fire_time <= s_.now.lo && run->row.fire_time > *job.row.cursor) {

@@ -30,8 +30,9 @@ class Jobs {
   void WatchCursors();
 
  private:
-  // Keeps the indexes of names and of what waits for what.
-  void Index(const JobState& job);
+  // What of the row few jobs have.
+  void TakeExtra(JobState& job, const JobRow& row);
+  // Of what waits for what.
   void Unindex(const JobState& job);
   // A run that an earlier term armed is the fire that came next after the cursor: it is dealt with.
   void PassAdopted(JobState& job);

@@ -112,7 +112,7 @@ bool Runs::Ready(const LiveRun& run, const JobState& job) const {
 int Runs::SlotsOf(const JobState& job) const {
   int held = 0;
   for (const auto& [app, run_ids] : s_.slots) {  // all of the node: a few dozen
-    for (const std::string& run_id : run_ids) held += job.runs.contains(run_id) ? 1 : 0;
+    for (const std::string& run_id : run_ids) held += job.runs().contains(run_id) ? 1 : 0;
   }
   return held;
 }

@@ -282,8 +282,8 @@ void Runs::Close(LiveRun& run, const Verdict& verdict, const AttemptResult& resu
       return write.job_id == run.row.occurrence.job_id && write.date == *run.row.biz_date;
     });
     if (job != nullptr && verdict.status != RunStatus::kCompleted &&
-        (job->asking || job->ask_again.has_value())) {
-      job->just_failed.insert(*run.row.biz_date);
+        (job->asking || job->extra().ask_again.has_value())) {
+      s_.Extra(*job).just_failed.insert(*run.row.biz_date);
     }
     if (job != nullptr) s_.gap_part->WriteUnderWay(*job);
   }
@@ -320,7 +320,10 @@ void Runs::OnClosed(const std::string& run_id, const FlushResult& result) {
   if (JobState* job = s_.FindJob(job_id)) {
     AdvanceJob(*job);
     s_.arm_part->Consider(*job);
-    for (const Command& order : std::exchange(job->after_run, {})) s_.command_part->Carry(order);
+    if (!job->extra().after_run.empty()) {
+      const std::vector<Command> orders = std::exchange(s_.Extra(*job).after_run, {});
+      for (const Command& order : orders) s_.command_part->Carry(order);
+    }
     s_.gap_part->Evaluate(*job, TriggerPoint::kContinue);
   }
   AdvanceApp(app);

@@ -19,8 +19,8 @@ ActiveRun Runs::NewRow(const JobState& job, const RunRequest& request, std::stri
   row.occurrence = request.key;
   row.run_id = std::move(run_id);
   row.shard = job.row.shard;
-  row.ns = job.row.ns;
-  row.job_name = job.row.name;
+  row.ns = job.ns();
+  row.job_name = job.name();
   row.app = job.spec().app;
   row.handler = job.spec().handler;
   row.job_version = job.row.version;
@@ -42,10 +42,10 @@ ActiveRun Runs::NewRow(const JobState& job, const RunRequest& request, std::stri
 
 std::string Runs::Launch(JobState& job, const RunRequest& request) {
   const BlockingDecision decision =
-      DecideBlocking(job.spec().blocking, static_cast<int>(job.runs.size()));
+      DecideBlocking(job.spec().blocking, static_cast<int>(job.runs().size()));
   if (decision.kind == BlockingDecision::Kind::kSkip) return Skip(job, request, decision.reason);
   std::set<std::string> earlier;
-  if (decision.kind == BlockingDecision::Kind::kCover) earlier = job.runs;
+  if (decision.kind == BlockingDecision::Kind::kCover) earlier = job.runs();
   const std::string run_id = Open(job, request);
   for (const std::string& covered : earlier) {
     if (LiveRun* run = s_.FindRun(covered)) CancelForLater(*run);
@@ -62,7 +62,7 @@ std::string Runs::Skip(JobState& job, const RunRequest& request, const std::stri
   ++s_.tally.apps[skip.run.app].ended[RunStatus::kSkipped];
   s_.Say(LogLine::Level::kWarn, "run skipped",
          {{"run_id", run_id},
-          {"job", job.row.name},
+          {"job", job.name()},
           {"occurrence", request.key.key},
           {"reason", reason}});
   s_.flush.skips.push_back(std::move(skip));
@@ -83,7 +83,7 @@ std::string Runs::Open(JobState& job, const RunRequest& request) {
   run.phase = RunPhase::kOpening;
   run.waiting_since = s_.now.mono;
   run.not_before = s_.now.mono;
-  job.runs.insert(run_id);
+  s_.Extra(job).runs.insert(run_id);
   if (run.row.biz_date.has_value()) s_.gap_part->WriteUnderWay(job, /*verdict=*/false);
 
   if (ItsTurn(run, job) && WithinBudget(run, job)) {
@@ -137,7 +137,7 @@ void Runs::Adopt(ActiveRun row) {
   run.contact = s_.now.mono;
   run.waiting_since = s_.now.mono;
   run.not_before = s_.now.mono;
-  if (JobState* job = s_.FindJob(run.row.occurrence.job_id)) job->runs.insert(run_id);
+  if (JobState* job = s_.FindJob(run.row.occurrence.job_id)) s_.Extra(*job).runs.insert(run_id);
   if (run.row.executor_id.empty()) {
     absl::Duration delay = absl::ZeroDuration();
     if (run.row.retry_at.has_value()) delay = *run.row.retry_at - s_.now.lo;
@@ -177,21 +177,21 @@ void Runs::Wait(LiveRun& run, absl::Duration delay) {
 std::vector<std::string> Runs::InTurn(const JobState& job) const {
   std::vector<std::string> first;
   const auto count = static_cast<size_t>(RunsAtOnce(job.spec(), job.timeline().dated()));
-  for (auto it = job.runs.begin(); it != job.runs.end() && first.size() < count; ++it) {
+  for (auto it = job.runs().begin(); it != job.runs().end() && first.size() < count; ++it) {
     first.push_back(*it);
   }
   return first;
 }
 
 bool Runs::ItsTurn(const LiveRun& run, const JobState& job) const {
-  if (!job.error.empty()) return false;
+  if (!job.error().empty()) return false;
   // An order runs whatever the job's state, but only the order: a job that was stopped retries
   // nothing.
   const bool ordered = run.row.trigger == TriggerType::kManual && run.row.failed_attempts == 0;
   if (!job.opens() && !ordered) return false;
   const auto count = static_cast<size_t>(RunsAtOnce(job.spec(), job.timeline().dated()));
-  return job.runs.size() <= count ||
-         run.row.run_id < *std::next(job.runs.begin(), static_cast<std::ptrdiff_t>(count));
+  return job.runs().size() <= count ||
+         run.row.run_id < *std::next(job.runs().begin(), static_cast<std::ptrdiff_t>(count));
 }
 
 void Runs::Advance(LiveRun& run) {
@@ -238,7 +238,9 @@ void Runs::WriteDown(ActiveRun& row, const JobState& job, const ExecutorSession&
 void Runs::Hand(LiveRun& run, JobState& job, ExecutorSession& session) {
   run.phase = RunPhase::kRecorded;
   run.contact = s_.now.mono;
-  job.last_executor = run.row.executor_id;
+  if (job.spec().routing.strategy == RoutingStrategy::kSticky) {
+    s_.Extra(job).last_executor = run.row.executor_id;
+  }
   session.last_used = ++s_.uses;
   session.Hold(run.row);
   s_.runs_at[run.row.executor_id].insert(run.row.run_id);
@@ -258,7 +260,7 @@ void Runs::Launch(JobState& job, LiveRun armed, bool recorded) {
   run.waiting_since = s_.now.mono;
   run.not_before = s_.now.mono;
   run.row.sent_at = s_.now.lo;
-  job.runs.insert(run_id);
+  s_.Extra(job).runs.insert(run_id);
   if (run.row.biz_date.has_value()) {
     s_.flush.launches.push_back({job.row.job_id, run_id});
     s_.gap_part->WriteUnderWay(job, /*verdict=*/false);
@@ -404,7 +406,7 @@ void Runs::Drop(const std::string& run_id) {
   LeaveWaiting(*run);
   FreeSlot(*run);
   TakeBack(*run);
-  if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) job->runs.erase(run_id);
+  if (JobState* job = s_.FindJob(run->row.occurrence.job_id)) s_.Extra(*job).runs.erase(run_id);
   s_.runs.erase(run_id);
 }
 

@@ -80,7 +80,7 @@ ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job, bool 
   }
   const RoutingStrategy strategy = job.spec().routing.strategy;
   const uint64_t seed = strategy == RoutingStrategy::kRandom ? s_.random.Next() : 0;
-  const int chosen = Route(candidates_, strategy, job.row.job_id, job.last_executor, seed);
+  const int chosen = Route(candidates_, strategy, job.row.job_id, job.extra().last_executor, seed);
   return chosen < 0 ? nullptr : candidate_sessions_[static_cast<size_t>(chosen)];
 }
 

@@ -391,11 +391,10 @@ void Sessions::WatchApps() {
   const bool any_told = told != s_.open_alerts.end() && told->starts_with("app_down/");
   if (down.empty() && !any_told) return;  // nearly always: no job has to be looked at
   std::set<std::string> wanted;
-  for (const auto& [app, ids] : s_.jobs_of) {
+  for (const std::string& app : s_.jobs.Apps()) {
     const auto it = down.find(app);
-    for (const int64_t id : ids) {
-      const JobState* job = s_.FindJob(id);
-      if (job == nullptr || !job->opens()) continue;
+    for (const JobState* job : s_.jobs.Of(app)) {
+      if (!job->opens()) continue;
       wanted.insert(app);
       if (it == down.end()) break;
       it->second.push_back(job);

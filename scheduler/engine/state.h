@@ -5,6 +5,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_STATE_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@
 #include "scheduler/core/time/timeline.h"
 #include "scheduler/engine/definitions.h"
 #include "scheduler/engine/effects.h"
+#include "scheduler/engine/job_table.h"
 #include "scheduler/engine/tally.h"
 #include "scheduler/engine/timers.h"
 
@@ -35,47 +37,6 @@ namespace tidemark {
 struct SessionTimes {
   absl::Duration beat = absl::Seconds(5);
   absl::Duration lease = absl::Seconds(17);  // two lost beats stay, four do not
-};
-
-struct ArmedRun;
-
-struct JobState {
-  JobRow row;
-  std::shared_ptr<const Definition> definition = Definition::Empty();
-  std::string error;               // not empty: unusable, nothing is opened
-  std::optional<Occurrence> next;  // what the fire queue waits for
-  std::set<std::string> runs;      // live ones, by run_id: in the order of their making
-  std::string last_executor;
-  // The ledger is asked one question at a time, and only while no write to it is under way.
-  bool asking = false;
-  std::optional<TriggerPoint> ask_again;
-  // Dates that failed while a question, or one to be asked again, was under way: a registration or
-  // fire from before a failure reopens nothing.
-  std::set<absl::CivilDay> just_failed;
-  // Orders that wait for that; called with null when the job is forgotten.
-  std::vector<std::function<void(JobState*)>> when_quiet;  // oldest first
-  int writes = 0;                          // watermark changes that are pending or in flight
-  uint64_t changes = 0;                    // watermark changes committed so far
-  std::vector<Command> after_run;          // orders that wait for a run of the job to end
-  std::vector<OpenBackfill> backfills;     // oldest first
-  std::set<absl::CivilDay> noting;         // due dates whose note is not committed yet
-  uint64_t noted_sum = 0;                  // of all that this term noted: see Gaps::NoteDue
-  std::optional<absl::Duration> whole_at;  // last look at all of its dates
-  bool late = false;                       // had unsettled dates when last looked at
-  std::string told_blocked;                // alert keys already raised in this term
-  std::string told_held;
-  bool told_calendar = false;
-  bool told_cursor = false;
-  std::optional<absl::Time> check_at;  // what the check queue waits for
-  bool checking = false;               // its dates are being looked up
-  bool check_all = true;               // all of its dates are to be looked at, once
-  std::set<absl::CivilDay> caught_up;  // opened by catch-up since the gap was last closed
-  std::unique_ptr<ArmedRun> armed;     // its next fire, recorded before it is due
-
-  const JobSpec& spec() const { return definition->spec; }
-  const Timeline& timeline() const { return definition->timeline; }
-  bool dated() const { return error.empty() && timeline().dated(); }
-  bool opens() const { return error.empty() && !row.paused && !row.deleted && spec().enabled; }
 };
 
 enum class RunPhase {
@@ -201,10 +162,9 @@ struct State {
   absl::Duration eyes_good_since;  // X8
   std::map<int, Epoch> shards;
 
-  std::unordered_map<int64_t, JobState> jobs;
-  std::unordered_map<std::string, int64_t> job_ids;               // by name
+  JobTable jobs;
+  std::deque<int64_t> extras;                                     // jobs with a JobExtra
   std::unordered_map<std::string, std::set<int64_t>> dependents;  // by the upstream job's name
-  std::unordered_map<std::string, std::unordered_set<int64_t>> jobs_of;  // by app
   std::unordered_map<std::string, LiveRun> runs;
   // By executor_id: runs with an attempt there that is not released, of whatever registration.
   std::unordered_map<std::string, std::unordered_set<std::string>> runs_at;
@@ -221,10 +181,10 @@ struct State {
   std::map<AttemptRef, ActiveRun> given_up;
   std::set<std::string> open_alerts;  // their dedup_keys, of earlier terms, too
 
-  TimerQueue<absl::Time, int64_t> ahead;               // job_id, kArmAhead before its fire
-  TimerQueue<absl::Time, int64_t> fires;               // job_id, those that have left `ahead`
-  std::set<int64_t> armed;                             // jobs with JobState::armed
-  TimerQueue<absl::Time, int64_t> checks;              // job_id
+  TimerQueue<CompactTime, int64_t> ahead;              // job_id, kArmAhead before its fire
+  TimerQueue<CompactTime, int64_t> fires;              // job_id, those that have left `ahead`
+  std::set<int64_t> armed;                             // jobs with JobExtra::armed
+  TimerQueue<CompactTime, int64_t> checks;             // job_id
   TimerQueue<absl::Duration, std::string> run_timers;  // run_id
   absl::Duration next_scan;
   absl::Duration next_sweep;
@@ -233,9 +193,8 @@ struct State {
   bool ids_checked = false;         // what earlier terms told of shared ids was looked at
   std::set<int64_t> cursors_ahead;  // jobs with JobState::told_cursor
   std::set<int64_t> late;           // jobs with JobState::late
-  std::vector<int64_t> roll;  // all jobs, and some that are gone: in this order they are scanned
-  size_t roll_at = 0;
-  int scan_share = 0;  // of the 60 of a minute
+  size_t scan_at = 0;               // slot of the job to be scanned next
+  int scan_share = 0;               // of the 60 of a minute
   uint64_t uses = 0;
 
   // The flush being collected, and what its commit releases.
@@ -264,15 +223,13 @@ struct State {
   Backfills* backfill_part = nullptr;
   Checks* check_part = nullptr;
 
-  JobState* FindJob(int64_t job_id) {
-    const auto it = jobs.find(job_id);
-    return it == jobs.end() ? nullptr : &it->second;
-  }
+  JobState* FindJob(int64_t job_id) { return jobs.Find(job_id); }
   // The job of that name, if this node owns it.
-  JobState* FindJobNamed(const std::string& name) {
-    const auto it = job_ids.find(name);
-    return it == job_ids.end() ? nullptr : FindJob(it->second);
-  }
+  JobState* FindJobNamed(const std::string& name) { return jobs.FindNamed(name); }
+  // What few jobs have, to be changed. Once it is empty again, DropExtras drops it.
+  JobExtra& Extra(JobState& job);
+  // Looks at some of the extras that there are: at each within seconds.
+  void DropExtras();
   LiveRun* FindRun(const std::string& run_id) {
     const auto it = runs.find(run_id);
     return it == runs.end() ? nullptr : &it->second;
