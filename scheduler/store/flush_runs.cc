@@ -101,6 +101,17 @@ bool TellsAttempt(const RunClose& close, const AttemptEnd& end) {
          end.ended_at == close.ended_at && end.message == EndMessage(close);
 }
 
+// Whether any of them has to do with a watermark.
+bool AnyDated(const std::vector<const RunClose*>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [](const RunClose* close) { return !close->watermark.empty(); });
+}
+bool AnyDated(const std::vector<const RunOpen*>& list) {
+  return std::any_of(list.begin(), list.end(), [](const RunOpen* open) {
+    return open->run.biz_date.has_value() && !open->run.armed;
+  });
+}
+
 // Puts the lists into as few statements as they need: another one where a part comes again or
 // needs to see what the one before did.
 class RunsWriter {
@@ -162,7 +173,8 @@ class RunsWriter {
         PutClose(*close, told == told_.end() ? nullptr : told->second, batch);
         ids.push_back(close->run_id);
       }
-      statement_.Add(parts::Close(), std::move(batch), std::move(ids), &result_->closed);
+      statement_.Add(parts::Close(), std::move(batch), AnyDated(closes), std::move(ids),
+                     &result_->closed);
     }
     return absl::OkStatus();
   }
@@ -223,7 +235,8 @@ class RunsWriter {
         PutOpen(*open, batch);
         ids.push_back(open->run.run_id);
       }
-      statement_.Add(parts::Open(), std::move(batch), std::move(ids), &result_->opened);
+      statement_.Add(parts::Open(), std::move(batch), AnyDated(opens), std::move(ids),
+                     &result_->opened);
     }
     return absl::OkStatus();
   }
@@ -246,7 +259,7 @@ class RunsWriter {
         PutUpdate(*update, batch);
         ids.push_back(update->run.run_id);
       }
-      statement_.Add(parts::Update(), std::move(batch), std::move(ids), &result_->updated);
+      statement_.Add(parts::Update(), std::move(batch), false, std::move(ids), &result_->updated);
     }
     return absl::OkStatus();
   }
