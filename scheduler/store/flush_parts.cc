@@ -36,14 +36,32 @@ constexpr std::string_view kCloseTables = R"sql(gone AS (
   FROM gone
 ))sql";
 
-constexpr std::string_view kCloseMarks = R"sql(closed_mark AS (
-  INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
-                                  result_rows, result_digest, reason, note, actor, updated_at)
+// As a rule the run's start has left a row: ON CONFLICT would write a lock of it to the log before
+// the change, so that it is for those without one.
+constexpr std::string_view kCloseMarks = R"sql(marking AS (
   SELECT g.job_name, g.biz_date, g.watermark, g.ended_at, g.job_id, g.run_id, g.result_rows,
-         g.result_digest, g.mark_reason, g.mark_note, g.mark_actor, (SELECT at FROM go)
+         g.result_digest, g.mark_reason, g.mark_note, g.mark_actor
   FROM gone g
   JOIN job j ON j.job_id = g.job_id AND j.deleted_at IS NULL
   WHERE g.biz_date IS NOT NULL AND g.watermark <> ''
+), closed_mark AS (
+  UPDATE job_watermark w
+  SET status = m.watermark, finished_at = m.ended_at, job_id = m.job_id, run_id = m.run_id,
+      result_rows = m.result_rows, result_digest = m.result_digest, reason = m.mark_reason,
+      note = m.mark_note, actor = m.mark_actor, updated_at = go.at
+  FROM marking m, go
+  WHERE w.job_name = m.job_name AND w.biz_date = m.biz_date
+    AND (w.status <> 'DONE' OR m.watermark = 'DONE')
+  RETURNING 1
+), new_mark AS (
+  INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
+                                  result_rows, result_digest, reason, note, actor, updated_at)
+  SELECT m.job_name, m.biz_date, m.watermark, m.ended_at, m.job_id, m.run_id, m.result_rows,
+         m.result_digest, m.mark_reason, m.mark_note, m.mark_actor, (SELECT at FROM go)
+  FROM marking m
+  WHERE (SELECT count(*) FROM closed_mark) < (SELECT count(*) FROM marking)
+    AND NOT EXISTS (SELECT 1 FROM job_watermark x
+                    WHERE x.job_name = m.job_name AND x.biz_date = m.biz_date)
   ON CONFLICT (job_name, biz_date) DO UPDATE
     SET status = EXCLUDED.status, finished_at = EXCLUDED.finished_at, job_id = EXCLUDED.job_id,
         run_id = EXCLUDED.run_id, result_rows = EXCLUDED.result_rows,

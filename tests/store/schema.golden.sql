@@ -70,19 +70,17 @@ END $$;
 CREATE FUNCTION tidemark.tidemark_mark_due() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'tidemark', 'pg_temp'
-    AS $$
-DECLARE
-  now_settled boolean := TG_OP <> 'DELETE' AND tidemark_settles(NEW.status, NEW.reason);
+    AS $_$
 BEGIN
-  IF TG_OP = 'DELETE' THEN
-    UPDATE due_date SET settled = false
-    WHERE job_id = OLD.job_id AND biz_date = OLD.biz_date AND settled;
-  ELSE
-    UPDATE due_date SET settled = now_settled
-    WHERE job_id = NEW.job_id AND biz_date = NEW.biz_date AND settled <> now_settled;
-  END IF;
+  -- Planned anew each time: what is right for one date is wrong for a thousand.
+  EXECUTE
+    'UPDATE due_date d SET settled = c.settled
+     FROM (SELECT job_id, biz_date, $1 AND tidemark_settles(status, reason) AS settled
+           FROM changed) c
+     WHERE d.job_id = c.job_id AND d.biz_date = c.biz_date AND d.settled <> c.settled'
+  USING TG_OP <> 'DELETE';
   RETURN NULL;
-END $$;
+END $_$;
 
 CREATE FUNCTION tidemark.tidemark_namespace_of(character varying) RETURNS character varying
     LANGUAGE sql STABLE
@@ -587,7 +585,8 @@ CREATE TABLE tidemark.job_watermark (
     reopened integer DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT job_watermark_status_check CHECK (((status)::text = ANY ((ARRAY['RUNNING'::character varying, 'DONE'::character varying, 'FAILED'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])))
-);
+)
+WITH (fillfactor='50');
 
 CREATE TABLE tidemark.job_watermark_archive (
     job_name character varying(64) NOT NULL,
@@ -1083,7 +1082,11 @@ CREATE TRIGGER job_pause_noted AFTER UPDATE ON tidemark.job FOR EACH ROW WHEN ((
 
 CREATE TRIGGER job_watermark_all_due AFTER TRUNCATE ON tidemark.job_watermark FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_all_due();
 
-CREATE TRIGGER job_watermark_due AFTER INSERT OR DELETE OR UPDATE ON tidemark.job_watermark FOR EACH ROW EXECUTE FUNCTION tidemark.tidemark_mark_due();
+CREATE TRIGGER job_watermark_due_deleted AFTER DELETE ON tidemark.job_watermark REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
+
+CREATE TRIGGER job_watermark_due_inserted AFTER INSERT ON tidemark.job_watermark REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
+
+CREATE TRIGGER job_watermark_due_updated AFTER UPDATE ON tidemark.job_watermark REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
 
 CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 

@@ -42,7 +42,7 @@ class Flood {
       : batch_(batch), dated_(dated), ids_(SystemRandom()) {
     DatabaseOptions options;
     options.url = std::move(url);
-    auto connection = Connection::Open(options);
+    auto connection = Connection::Open(ForFlushes(options));
     Must(connection.status());
     connection_ = *std::move(connection);
     Must(RegisterNode(*connection_, {kOwner, "127.0.0.1:7400", "1", absl::Hours(1)}, true, "")
