@@ -123,7 +123,7 @@ class RunsWriter {
   absl::Status Write(absl::Time* at) {
     at_ = at;
     for (const RunOpen& open : flush_.opens) opened_.insert(open.run.run_id);
-    for (const RunClose& close : flush_.closes) closed_.insert(close.run_id);
+    for (const RunClose& close : flush_.closes) over_.insert(close.run_id);
     SortAttempts();
     TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/false));
     TM_RETURN_IF_ERROR(WriteDisarms());
@@ -194,14 +194,20 @@ class RunsWriter {
     return absl::OkStatus();
   }
 
-  absl::Status WriteDisarms() { return WriteIds(parts::Disarm(), flush_.disarms, {}); }
+  // What is closed and taken back was closed first. Of two parts of one statement that have to do
+  // with one row nobody knows which comes to it.
+  absl::Status WriteDisarms() {
+    TM_RETURN_IF_ERROR(WriteIds(parts::Disarm(), flush_.disarms, over_));
+    for (const Disarm& disarm : flush_.disarms) over_.insert(disarm.run_id);
+    return absl::OkStatus();
+  }
 
-  // What this flush closes is over before it is launched.
+  // What this flush closes or takes back is over before it is launched.
   absl::Status WriteLaunches() {
     if (OpensAny(flush_.launches, [](const RunLaunch& l) { return std::string_view(l.run_id); })) {
       TM_RETURN_IF_ERROR(Next());
     }
-    return WriteIds(parts::Launch(), flush_.launches, closed_);
+    return WriteIds(parts::Launch(), flush_.launches, over_);
   }
 
   template <typename T, typename IdOf>
@@ -246,9 +252,9 @@ class RunsWriter {
                  [](const RunUpdate& u) { return std::string_view(u.run.run_id); })) {
       TM_RETURN_IF_ERROR(Next());
     }
-    std::vector<const RunUpdate*> some;  // what is closed changes no more
+    std::vector<const RunUpdate*> some;  // what is over changes no more
     for (const RunUpdate& update : flush_.updates) {
-      if (closed_.count(update.run.run_id) == 0) some.push_back(&update);
+      if (over_.count(update.run.run_id) == 0) some.push_back(&update);
     }
     const auto key = [](const RunUpdate& u) { return KeyOf(u.run.occurrence); };
     for (const auto& updates : UniqueBatches(std::move(some), key)) {
@@ -295,8 +301,8 @@ class RunsWriter {
   FlushStatement statement_;
   FlushResult* const result_;
   absl::Time* at_ = nullptr;
-  std::set<std::string_view> opened_;                            // run_ids
-  std::set<std::string_view> closed_;                            // run_ids
+  std::set<std::string_view> opened_;  // run_ids
+  std::set<std::string_view> over_;    // run_ids that are closed or disarmed
   std::multimap<std::string_view, const AttemptEnd*> attempts_;  // those that get a row
   std::map<std::string_view, const AttemptEnd*>
       told_;  // those that the run's own row tells, by run

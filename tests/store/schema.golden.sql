@@ -1048,19 +1048,27 @@ CREATE INDEX job_watermark_job ON tidemark.job_watermark USING btree (job_id, bi
 
 CREATE INDEX run_history_backfill ON ONLY tidemark.run_history USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
-CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+CREATE INDEX run_history_compensated ON ONLY tidemark.run_history USING btree (run_id DESC) WHERE (((status)::text = 'COMPLETED'::text) AND ((trigger_type)::text = ANY ((ARRAY['CATCH_UP'::character varying, 'BACKFILL'::character varying])::text[])));
+
+CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (biz_date, job_id) WHERE (biz_date IS NOT NULL);
 
 CREATE INDEX run_history_default_backfill_id_idx ON tidemark.run_history_default USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
-CREATE INDEX run_history_default_job_id_biz_date_idx ON tidemark.run_history_default USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+CREATE INDEX run_history_default_biz_date_job_id_idx ON tidemark.run_history_default USING btree (biz_date, job_id) WHERE (biz_date IS NOT NULL);
 
 CREATE INDEX run_history_job ON ONLY tidemark.run_history USING btree (job_id, run_id DESC);
 
 CREATE INDEX run_history_default_job_id_run_id_idx ON tidemark.run_history_default USING btree (job_id, run_id DESC);
 
-CREATE INDEX run_history_unhappy ON ONLY tidemark.run_history USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+CREATE INDEX run_history_namespace ON ONLY tidemark.run_history USING btree (namespace, run_id DESC) WHERE ((namespace)::text <> 'default'::text);
 
-CREATE INDEX run_history_default_run_id_idx ON tidemark.run_history_default USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+CREATE INDEX run_history_default_namespace_run_id_idx ON tidemark.run_history_default USING btree (namespace, run_id DESC) WHERE ((namespace)::text <> 'default'::text);
+
+CREATE INDEX run_history_default_run_id_idx ON tidemark.run_history_default USING btree (run_id DESC) WHERE (((status)::text = 'COMPLETED'::text) AND ((trigger_type)::text = ANY ((ARRAY['CATCH_UP'::character varying, 'BACKFILL'::character varying])::text[])));
+
+CREATE INDEX run_history_unhappy ON ONLY tidemark.run_history USING btree (status, run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+
+CREATE INDEX run_history_default_status_run_id_idx ON tidemark.run_history_default USING btree (status, run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
 
 CREATE INDEX watermark_undone_job ON tidemark.watermark_undone USING btree (job_id, biz_date);
 
@@ -1068,13 +1076,17 @@ ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_defa
 
 ALTER INDEX tidemark.run_history_backfill ATTACH PARTITION tidemark.run_history_default_backfill_id_idx;
 
-ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_job_id_biz_date_idx;
+ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_biz_date_job_id_idx;
 
 ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_default_job_id_run_id_idx;
 
+ALTER INDEX tidemark.run_history_namespace ATTACH PARTITION tidemark.run_history_default_namespace_run_id_idx;
+
 ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_default_pkey;
 
-ALTER INDEX tidemark.run_history_unhappy ATTACH PARTITION tidemark.run_history_default_run_id_idx;
+ALTER INDEX tidemark.run_history_compensated ATTACH PARTITION tidemark.run_history_default_run_id_idx;
+
+ALTER INDEX tidemark.run_history_unhappy ATTACH PARTITION tidemark.run_history_default_status_run_id_idx;
 
 ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
 

@@ -23,3 +23,16 @@ CREATE TRIGGER job_watermark_due_updated AFTER UPDATE ON job_watermark
   REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark_mark_due();
 CREATE TRIGGER job_watermark_due_deleted AFTER DELETE ON job_watermark
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark_mark_due();
+
+-- A page of runs reads what it shows, whatever it asks for. No run that succeeds at its first
+-- schedule in the default namespace is in one of these.
+DROP INDEX run_history_unhappy;
+CREATE INDEX run_history_unhappy ON run_history (status, run_id DESC) WHERE status <> 'COMPLETED';
+CREATE INDEX run_history_compensated ON run_history (run_id DESC)
+  WHERE status = 'COMPLETED' AND trigger_type IN ('CATCH_UP', 'BACKFILL');
+CREATE INDEX run_history_namespace ON run_history (namespace, run_id DESC)
+  WHERE namespace <> 'default';
+
+-- The date first: it serves a date of all jobs, too, and what one night writes lies together.
+DROP INDEX run_history_date;
+CREATE INDEX run_history_date ON run_history (biz_date, job_id) WHERE biz_date IS NOT NULL;
