@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "scheduler/store/flush_units.h"
+#include "scheduler/store/flush_writer.h"
 #include "scheduler/store/statements.h"
 
 namespace tidemark {
@@ -16,7 +17,7 @@ BatchWriter::BatchWriter(const StoreOptions& options, Term* term, ListenerGate* 
       gate_(gate),
       clock_(clock),
       random_(random),
-      session_(options.database),
+      session_(ForFlushes(options.database)),
       backoff_(options.first_backoff / 4, options.max_backoff / 5),
       thread_([this] { Run(); }) {}
 

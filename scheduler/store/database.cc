@@ -26,7 +26,10 @@ constexpr char kSettings[] =
     " set_config('idle_in_transaction_session_timeout', $3, $4),"
     " set_config('TimeZone', 'UTC', $4), set_config('DateStyle', 'ISO, YMD', $4),"
     " set_config('client_min_messages', 'warning', $4), set_config('jit', 'off', $4),"
-    " set_config('plan_cache_mode', 'force_custom_plan', $4)";
+    " set_config('plan_cache_mode', 'force_custom_plan', $4),"
+    " set_config('random_page_cost', COALESCE($5, current_setting('random_page_cost')), $4)";
+
+constexpr size_t kUntilCommit = 3;  // $4
 
 std::string QuoteIdentifier(std::string_view name) {
   std::string out = "\"";
@@ -187,7 +190,8 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const DatabaseOptio
   auto impl = std::make_unique<Impl>();
   impl->settings = {QuoteIdentifier(options.schema) + ", pg_temp",
                     Millis(options.statement_timeout), Millis(options.idle_in_transaction_timeout),
-                    "true"};
+                    "true",
+                    options.random_page_cost.empty() ? SqlParam() : options.random_page_cost};
   impl->secrets = info.secrets;
   try {
     impl->session = std::make_unique<PqSession>(info.text);
@@ -202,7 +206,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const DatabaseOptio
   TM_ASSIGN_OR_RETURN(const SqlRows rows, connection->RunOne("SELECT pg_backend_pid()"));
   if (rows.Int(0, 0) != connection->impl_->session->backendpid()) return connection;
   std::vector<SqlParam> settings = connection->impl_->settings;
-  settings.back() = "false";
+  settings[kUntilCommit] = "false";
   TM_RETURN_IF_ERROR(connection->RunOne(kSettings, settings).status());
   connection->impl_->direct = true;
   return connection;

@@ -27,6 +27,8 @@ struct DatabaseOptions {
   absl::Duration tcp_user_timeout = absl::Seconds(8);    // a cut link is noticed after this
   absl::Duration statement_timeout = absl::Seconds(10);  // per statement, also while it waits
   absl::Duration idle_in_transaction_timeout = absl::Seconds(8);
+  // The planner's price of a page that an index leads to, one of a scan being 1; "": the server's.
+  std::string random_page_cost;
 };
 
 // Host, database and schema of `options` for logs and errors: never a password.

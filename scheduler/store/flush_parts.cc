@@ -3,7 +3,7 @@
 namespace tidemark::parts {
 namespace {
 
-constexpr bool kNullable = true;
+constexpr bool kKey = true;
 
 // What is said only now comes from the input, what was decided at the start from the row. A deleted
 // job's run leaves no watermark: a job of the same name made later inherits nothing.
@@ -34,14 +34,34 @@ constexpr std::string_view kCloseTables = R"sql(gone AS (
          progress_percent, checkpoint, message, result, result_rows, result_digest, created_at,
          started_at, ended_at, backfill_id, sent_at
   FROM gone
-), closed_mark AS (
-  INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
-                                  result_rows, result_digest, reason, note, actor, updated_at)
+))sql";
+
+// As a rule the run's start has left a row: ON CONFLICT would write a lock of it to the log before
+// the change, so that it is for those without one.
+constexpr std::string_view kCloseMarks = R"sql(marking AS (
   SELECT g.job_name, g.biz_date, g.watermark, g.ended_at, g.job_id, g.run_id, g.result_rows,
-         g.result_digest, g.mark_reason, g.mark_note, g.mark_actor, (SELECT at FROM go)
+         g.result_digest, g.mark_reason, g.mark_note, g.mark_actor
   FROM gone g
   JOIN job j ON j.job_id = g.job_id AND j.deleted_at IS NULL
   WHERE g.biz_date IS NOT NULL AND g.watermark <> ''
+), closed_mark AS (
+  UPDATE job_watermark w
+  SET status = m.watermark, finished_at = m.ended_at, job_id = m.job_id, run_id = m.run_id,
+      result_rows = m.result_rows, result_digest = m.result_digest, reason = m.mark_reason,
+      note = m.mark_note, actor = m.mark_actor, updated_at = go.at
+  FROM marking m, go
+  WHERE w.job_name = m.job_name AND w.biz_date = m.biz_date
+    AND (w.status <> 'DONE' OR m.watermark = 'DONE')
+  RETURNING 1
+), new_mark AS (
+  INSERT INTO job_watermark AS w (job_name, biz_date, status, finished_at, job_id, run_id,
+                                  result_rows, result_digest, reason, note, actor, updated_at)
+  SELECT m.job_name, m.biz_date, m.watermark, m.ended_at, m.job_id, m.run_id, m.result_rows,
+         m.result_digest, m.mark_reason, m.mark_note, m.mark_actor, (SELECT at FROM go)
+  FROM marking m
+  WHERE (SELECT count(*) FROM closed_mark) < (SELECT count(*) FROM marking)
+    AND NOT EXISTS (SELECT 1 FROM job_watermark x
+                    WHERE x.job_name = m.job_name AND x.biz_date = m.biz_date)
   ON CONFLICT (job_name, biz_date) DO UPDATE
     SET status = EXCLUDED.status, finished_at = EXCLUDED.finished_at, job_id = EXCLUDED.job_id,
         run_id = EXCLUDED.run_id, result_rows = EXCLUDED.result_rows,
@@ -69,9 +89,10 @@ constexpr std::string_view kOpenTables = R"sql(made AS (
   FROM opening o
   WHERE NOT EXISTS (SELECT 1 FROM active_run a
                     WHERE a.job_id = o.job_id AND a.kind = o.kind AND a.occurrence = o.occurrence)
-  ORDER BY job_id, kind, occurrence
   RETURNING run_id, job_id, job_name, biz_date, armed
-), opened_mark AS (
+))sql";
+
+constexpr std::string_view kOpenMarks = R"sql(opened_mark AS (
   INSERT INTO job_watermark AS w (job_name, biz_date, status, job_id, run_id, reopened_on, reopened,
                                   updated_at)
   SELECT m.job_name, m.biz_date, 'RUNNING', m.job_id, m.run_id, i.count_on,
@@ -136,16 +157,17 @@ constexpr std::string_view kAttemptTables = R"sql(told AS (
 ))sql";
 
 // Two statements instead of ON CONFLICT DO UPDATE, which locks each row in the log before it
-// changes it.
+// changes it; the second one does not look when all rows were there.
 constexpr std::string_view kCursorTables = R"sql(moved AS (
   UPDATE job_cursor c SET last_fire = i.last_fire
   FROM fired i
   WHERE c.job_id = i.job_id AND c.last_fire < i.last_fire
+  RETURNING 1
 ), begun AS (
   INSERT INTO job_cursor (job_id, last_fire)
   SELECT i.job_id, i.last_fire FROM fired i
-  WHERE NOT EXISTS (SELECT 1 FROM job_cursor c WHERE c.job_id = i.job_id)
-  ORDER BY i.job_id
+  WHERE (SELECT count(*) FROM moved) < (SELECT count(*) FROM fired)
+    AND NOT EXISTS (SELECT 1 FROM job_cursor c WHERE c.job_id = i.job_id)
 ))sql";
 
 }  // namespace
@@ -165,10 +187,10 @@ const std::string_view kLater = "WITH go AS MATERIALIZED (SELECT tidemark_now() 
 
 const FlushPart& Close() {
   static const FlushPart part = {"closing",
-                                 {{"run_id", "uuid"},
-                                  {"job_id", "bigint"},
-                                  {"kind", "bpchar"},
-                                  {"occurrence", "text"},
+                                 {{"run_id", "uuid", kKey},
+                                  {"job_id", "bigint", kKey},
+                                  {"kind", "bpchar", kKey},
+                                  {"occurrence", "text", kKey},
                                   {"status", "text"},
                                   {"status_reason", "text"},
                                   {"attempt", "integer"},
@@ -183,33 +205,34 @@ const FlushPart& Close() {
                                   {"checkpoint", "text"},
                                   {"message", "text"},
                                   {"result", "text"},
-                                  {"result_rows", "bigint", kNullable},
+                                  {"result_rows", "bigint"},
                                   {"result_digest", "text"},
-                                  {"started_at", "timestamptz", kNullable},
+                                  {"started_at", "timestamptz"},
                                   {"ended_at", "timestamptz"},
-                                  {"sent_at", "timestamptz", kNullable},
+                                  {"sent_at", "timestamptz"},
                                   {"watermark", "text"},
                                   {"mark_reason", "text"},
                                   {"mark_note", "text"},
                                   {"mark_actor", "text"}},
                                  kCloseTables,
-                                 "gone"};
+                                 "gone",
+                                 kCloseMarks};
   return part;
 }
 
 const FlushPart& Open() {
   static const FlushPart part = {"opening",
-                                 {{"run_id", "uuid"},
-                                  {"job_id", "bigint"},
-                                  {"kind", "bpchar"},
-                                  {"occurrence", "text"},
+                                 {{"run_id", "uuid", kKey},
+                                  {"job_id", "bigint", kKey},
+                                  {"kind", "bpchar", kKey},
+                                  {"occurrence", "text", kKey},
                                   {"shard", "smallint"},
                                   {"namespace", "text"},
                                   {"job_name", "text"},
                                   {"app", "text"},
                                   {"handler", "text"},
                                   {"job_version", "integer"},
-                                  {"biz_date", "date", kNullable},
+                                  {"biz_date", "date"},
                                   {"nominal_time", "timestamp"},
                                   {"fire_time", "timestamptz"},
                                   {"trigger_type", "text"},
@@ -217,7 +240,7 @@ const FlushPart& Open() {
                                   {"request_id", "text"},
                                   {"requested_by", "text"},
                                   {"reason", "text"},
-                                  {"rerun_of", "uuid", kNullable},
+                                  {"rerun_of", "uuid"},
                                   {"wanted_executor", "text"},
                                   {"params", "text"},
                                   {"status", "text"},
@@ -230,41 +253,42 @@ const FlushPart& Open() {
                                   {"on_lost", "text"},
                                   {"epoch_timeline", "integer"},
                                   {"epoch", "bigint"},
-                                  {"retry_at", "timestamptz", kNullable},
+                                  {"retry_at", "timestamptz"},
                                   {"held", "boolean"},
                                   {"cancel_by", "text"},
                                   {"cancel_reason", "text"},
                                   {"progress_percent", "real"},
                                   {"checkpoint", "text"},
                                   {"message", "text"},
-                                  {"sent_at", "timestamptz", kNullable},
-                                  {"started_at", "timestamptz", kNullable},
-                                  {"attempt_started_at", "timestamptz", kNullable},
+                                  {"sent_at", "timestamptz"},
+                                  {"started_at", "timestamptz"},
+                                  {"attempt_started_at", "timestamptz"},
                                   {"created_at", "timestamptz"},
-                                  {"count_on", "date", kNullable},
-                                  {"backfill_id", "uuid", kNullable},
+                                  {"count_on", "date"},
+                                  {"backfill_id", "uuid"},
                                   {"armed", "boolean"}},
                                  kOpenTables,
-                                 "made"};
+                                 "made",
+                                 kOpenMarks};
   return part;
 }
 
 const FlushPart& Disarm() {
-  static const FlushPart part = {"disarming", {{"run_id", "uuid"}}, kDisarmTables, ""};
+  static const FlushPart part = {"disarming", {{"run_id", "uuid", kKey}}, kDisarmTables, ""};
   return part;
 }
 
 const FlushPart& Launch() {
-  static const FlushPart part = {"launching", {{"run_id", "uuid"}}, kLaunchTables, ""};
+  static const FlushPart part = {"launching", {{"run_id", "uuid", kKey}}, kLaunchTables, ""};
   return part;
 }
 
 const FlushPart& Update() {
   static const FlushPart part = {"updating",
-                                 {{"run_id", "uuid"},
-                                  {"job_id", "bigint"},
-                                  {"kind", "bpchar"},
-                                  {"occurrence", "text"},
+                                 {{"run_id", "uuid", kKey},
+                                  {"job_id", "bigint", kKey},
+                                  {"kind", "bpchar", kKey},
+                                  {"occurrence", "text", kKey},
                                   {"status", "text"},
                                   {"attempt", "integer"},
                                   {"failed_attempts", "integer"},
@@ -275,16 +299,16 @@ const FlushPart& Update() {
                                   {"on_lost", "text"},
                                   {"epoch_timeline", "integer"},
                                   {"epoch", "bigint"},
-                                  {"retry_at", "timestamptz", kNullable},
+                                  {"retry_at", "timestamptz"},
                                   {"held", "boolean"},
                                   {"cancel_by", "text"},
                                   {"cancel_reason", "text"},
                                   {"progress_percent", "real"},
                                   {"checkpoint", "text"},
                                   {"message", "text"},
-                                  {"sent_at", "timestamptz", kNullable},
-                                  {"started_at", "timestamptz", kNullable},
-                                  {"attempt_started_at", "timestamptz", kNullable}},
+                                  {"sent_at", "timestamptz"},
+                                  {"started_at", "timestamptz"},
+                                  {"attempt_started_at", "timestamptz"}},
                                  kUpdateTables,
                                  "changed"};
   return part;
@@ -292,14 +316,14 @@ const FlushPart& Update() {
 
 const FlushPart& Attempt() {
   static const FlushPart part = {"ended",
-                                 {{"run_id", "uuid"},
+                                 {{"run_id", "uuid", kKey},
                                   {"attempt", "integer"},
-                                  {"job_id", "bigint"},
+                                  {"job_id", "bigint", kKey},
                                   {"executor_id", "text"},
                                   {"registration", "bigint"},
                                   {"executor_host", "text"},
-                                  {"sent_at", "timestamptz", kNullable},
-                                  {"started_at", "timestamptz", kNullable},
+                                  {"sent_at", "timestamptz"},
+                                  {"started_at", "timestamptz"},
                                   {"ended_at", "timestamptz"},
                                   {"outcome", "text"},
                                   {"message", "text"}},
@@ -310,7 +334,7 @@ const FlushPart& Attempt() {
 
 const FlushPart& Cursor() {
   static const FlushPart part = {
-      "fired", {{"job_id", "bigint"}, {"last_fire", "timestamptz"}}, kCursorTables, ""};
+      "fired", {{"job_id", "bigint", kKey}, {"last_fire", "timestamptz"}}, kCursorTables, ""};
   return part;
 }
 

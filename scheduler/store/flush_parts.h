@@ -16,12 +16,13 @@ struct FlushPart {
   std::vector<InputColumn> columns;  // of the input, in the order of the batch
   std::string_view tables;           // what is done with the rows; `go.at` is the time
   std::string_view done;             // the one that has run_id of each row done; "": none
+  std::string_view marks = {};       // more of `tables`, needed when a row of the input has a date
 };
 
 namespace parts {
 
-// The beginning of a flush's first statement. $1 node, $2 incarnation, $3 seq → the tables fence and
-// go, a row each when the fence holds and the flush is the next one.
+// The beginning of a flush's first statement. $1 node, $2 incarnation, $3 seq → the tables fence
+// and go, a row each when the fence holds and the flush is the next one.
 extern const std::string_view kFirst;
 // … of a later one: go has its row.
 extern const std::string_view kLater;

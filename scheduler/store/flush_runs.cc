@@ -101,6 +101,17 @@ bool TellsAttempt(const RunClose& close, const AttemptEnd& end) {
          end.ended_at == close.ended_at && end.message == EndMessage(close);
 }
 
+// Whether any of them has to do with a watermark.
+bool AnyDated(const std::vector<const RunClose*>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [](const RunClose* close) { return !close->watermark.empty(); });
+}
+bool AnyDated(const std::vector<const RunOpen*>& list) {
+  return std::any_of(list.begin(), list.end(), [](const RunOpen* open) {
+    return open->run.biz_date.has_value() && !open->run.armed;
+  });
+}
+
 // Puts the lists into as few statements as they need: another one where a part comes again or
 // needs to see what the one before did.
 class RunsWriter {
@@ -112,7 +123,7 @@ class RunsWriter {
   absl::Status Write(absl::Time* at) {
     at_ = at;
     for (const RunOpen& open : flush_.opens) opened_.insert(open.run.run_id);
-    for (const RunClose& close : flush_.closes) closed_.insert(close.run_id);
+    for (const RunClose& close : flush_.closes) over_.insert(close.run_id);
     SortAttempts();
     TM_RETURN_IF_ERROR(WriteCloses(/*of_opened=*/false));
     TM_RETURN_IF_ERROR(WriteDisarms());
@@ -162,7 +173,8 @@ class RunsWriter {
         PutClose(*close, told == told_.end() ? nullptr : told->second, batch);
         ids.push_back(close->run_id);
       }
-      statement_.Add(parts::Close(), std::move(batch), std::move(ids), &result_->closed);
+      statement_.Add(parts::Close(), std::move(batch), AnyDated(closes), std::move(ids),
+                     &result_->closed);
     }
     return absl::OkStatus();
   }
@@ -182,14 +194,20 @@ class RunsWriter {
     return absl::OkStatus();
   }
 
-  absl::Status WriteDisarms() { return WriteIds(parts::Disarm(), flush_.disarms, {}); }
+  // What is closed and taken back was closed first. Of two parts of one statement that have to do
+  // with one row nobody knows which comes to it.
+  absl::Status WriteDisarms() {
+    TM_RETURN_IF_ERROR(WriteIds(parts::Disarm(), flush_.disarms, over_));
+    for (const Disarm& disarm : flush_.disarms) over_.insert(disarm.run_id);
+    return absl::OkStatus();
+  }
 
-  // What this flush closes is over before it is launched.
+  // What this flush closes or takes back is over before it is launched.
   absl::Status WriteLaunches() {
     if (OpensAny(flush_.launches, [](const RunLaunch& l) { return std::string_view(l.run_id); })) {
       TM_RETURN_IF_ERROR(Next());
     }
-    return WriteIds(parts::Launch(), flush_.launches, closed_);
+    return WriteIds(parts::Launch(), flush_.launches, over_);
   }
 
   template <typename T, typename IdOf>
@@ -223,7 +241,8 @@ class RunsWriter {
         PutOpen(*open, batch);
         ids.push_back(open->run.run_id);
       }
-      statement_.Add(parts::Open(), std::move(batch), std::move(ids), &result_->opened);
+      statement_.Add(parts::Open(), std::move(batch), AnyDated(opens), std::move(ids),
+                     &result_->opened);
     }
     return absl::OkStatus();
   }
@@ -233,9 +252,9 @@ class RunsWriter {
                  [](const RunUpdate& u) { return std::string_view(u.run.run_id); })) {
       TM_RETURN_IF_ERROR(Next());
     }
-    std::vector<const RunUpdate*> some;  // what is closed changes no more
+    std::vector<const RunUpdate*> some;  // what is over changes no more
     for (const RunUpdate& update : flush_.updates) {
-      if (closed_.count(update.run.run_id) == 0) some.push_back(&update);
+      if (over_.count(update.run.run_id) == 0) some.push_back(&update);
     }
     const auto key = [](const RunUpdate& u) { return KeyOf(u.run.occurrence); };
     for (const auto& updates : UniqueBatches(std::move(some), key)) {
@@ -246,7 +265,7 @@ class RunsWriter {
         PutUpdate(*update, batch);
         ids.push_back(update->run.run_id);
       }
-      statement_.Add(parts::Update(), std::move(batch), std::move(ids), &result_->updated);
+      statement_.Add(parts::Update(), std::move(batch), false, std::move(ids), &result_->updated);
     }
     return absl::OkStatus();
   }
@@ -282,8 +301,8 @@ class RunsWriter {
   FlushStatement statement_;
   FlushResult* const result_;
   absl::Time* at_ = nullptr;
-  std::set<std::string_view> opened_;                            // run_ids
-  std::set<std::string_view> closed_;                            // run_ids
+  std::set<std::string_view> opened_;  // run_ids
+  std::set<std::string_view> over_;    // run_ids that are closed or disarmed
   std::multimap<std::string_view, const AttemptEnd*> attempts_;  // those that get a row
   std::map<std::string_view, const AttemptEnd*>
       told_;  // those that the run's own row tells, by run

@@ -38,10 +38,14 @@ bool FlushStatement::Has(const FlushPart& part) const {
   return false;
 }
 
-void FlushStatement::Add(const FlushPart& part, InputBatch batch, std::vector<std::string> run_ids,
-                         std::set<std::string>* done) {
-  parts_.push_back({&part, params_.size() + 1, std::move(run_ids), done});
-  std::move(batch).Take(&params_);
+void FlushStatement::Add(const FlushPart& part, InputBatch batch) {
+  Add(part, std::move(batch), /*dated=*/true, {}, nullptr);
+}
+
+void FlushStatement::Add(const FlushPart& part, InputBatch batch, bool dated,
+                         std::vector<std::string> run_ids, std::set<std::string>* done) {
+  std::string input = std::move(batch).Take(part.input, &params_);
+  parts_.push_back({&part, std::move(input), dated, std::move(run_ids), done});
 }
 
 std::string FlushStatement::Text() const {
@@ -50,8 +54,12 @@ std::string FlushStatement::Text() const {
   outcome += first_ ? "EXISTS (SELECT 1 FROM fence)" : "true";
   for (const Added& added : parts_) {
     const FlushPart& part = *added.part;
-    text += ", " + InputText(part.input, part.columns, added.first_param) + ", ";
+    text += ", " + added.input + ", ";
     text += part.tables;
+    if (added.dated && !part.marks.empty()) {
+      text += ", ";
+      text += part.marks;
+    }
     if (added.done == nullptr) continue;
     const std::string done(part.done);
     outcome += ", (SELECT count(*) FROM " + done + "), (SELECT CASE WHEN count(*) <> ";

@@ -24,10 +24,11 @@ class FlushStatement {
   // anything, and does nothing without both.
   FlushStatement(const Owner& owner, uint64_t seq);
 
-  // `run_ids`: of the batch's rows. Those that were done are added to `done` when it has run;
-  // null: nobody asks.
-  void Add(const FlushPart& part, InputBatch batch, std::vector<std::string> run_ids = {},
-           std::set<std::string>* done = nullptr);
+  void Add(const FlushPart& part, InputBatch batch);
+  // `dated`: some of the batch's rows have a date. `run_ids`: of the batch's rows; those that were
+  // done are added to `done` when it has run.
+  void Add(const FlushPart& part, InputBatch batch, bool dated, std::vector<std::string> run_ids,
+           std::set<std::string>* done);
   bool empty() const { return parts_.empty() && !first_; }
   bool Has(const FlushPart& part) const;
 
@@ -37,7 +38,8 @@ class FlushStatement {
  private:
   struct Added {
     const FlushPart* part;
-    size_t first_param;
+    std::string input;
+    bool dated;
     std::vector<std::string> run_ids;
     std::set<std::string>* done;
   };

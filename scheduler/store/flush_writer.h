@@ -23,6 +23,13 @@ struct Owner {
   std::string incarnation;
 };
 
+// Of a session that writes flushes. What they touch is in memory, and active_run has many pages of
+// dead rows for one of live ones: of a thousand runs each is found by the index.
+inline DatabaseOptions ForFlushes(DatabaseOptions options) {
+  options.random_page_cost = "0.1";
+  return options;
+}
+
 // CANCELLED is this status alone: the term is over (fenced, or its flush row is not as expected).
 bool IsTermOver(const absl::Status& status);
 

@@ -14,11 +14,27 @@ void AppendElement(std::string* text, const std::optional<std::string>& element)
   *text += element.has_value() ? *element : "NULL";
 }
 
+// What an element of an array's literal stands for.
+std::string Unquoted(std::string_view element) {
+  if (element.empty() || element.front() != '"') return std::string(element);
+  std::string text;
+  text.reserve(element.size());
+  for (size_t i = 1; i + 1 < element.size(); ++i) {
+    if (element[i] == '\\') ++i;
+    text += element[i];
+  }
+  return text;
+}
+
+void Append(std::string* list, std::string_view separator, std::string_view text) {
+  if (!list->empty()) *list += separator;
+  *list += text;
+}
+
 }  // namespace
 
-InputBatch::InputBatch(const std::vector<InputColumn>& columns) : columns_(columns.size()) {
-  for (size_t i = 0; i < columns.size(); ++i) columns_[i].nullable = columns[i].nullable;
-}
+InputBatch::InputBatch(const std::vector<InputColumn>& columns)
+    : names_(columns), columns_(columns.size()) {}
 
 void InputBatch::Spread(Column& column) const {
   column.uniform = false;
@@ -29,7 +45,6 @@ void InputBatch::Spread(Column& column) const {
 
 InputBatch& InputBatch::Add(const std::string_view* element) {
   Column& column = columns_[next_];
-  assert(element != nullptr || column.nullable);
   const bool same = rows_ > 0 && column.uniform &&
                     (element == nullptr ? !column.first.has_value()
                                         : column.first.has_value() && *column.first == *element);
@@ -85,43 +100,30 @@ InputBatch& InputBatch::Put(absl::Time time) { return Put(std::string_view(*ToPa
 InputBatch& InputBatch::Put(absl::CivilSecond c) { return Put(std::string_view(*ToParam(c))); }
 InputBatch& InputBatch::Put(absl::CivilDay day) { return Put(std::string_view(*ToParam(day))); }
 
-void InputBatch::Take(std::vector<SqlParam>* params) && {
+std::string InputBatch::Take(std::string_view name, std::vector<SqlParam>* params) && {
   assert(next_ == 0 && rows_ > 0);
-  for (Column& column : columns_) {
-    if (column.uniform && column.nullable && rows_ > 1 && column.first.has_value()) Spread(column);
-    std::string text = "{";
-    if (!column.uniform) {
-      text += column.text;
-    } else if (column.first.has_value()) {
-      text += *column.first;
-    } else if (rows_ == 1) {
-      text += "NULL";
-    }
-    params->emplace_back(std::move(text += '}'));
-  }
-}
-
-std::string InputText(std::string_view name, const std::vector<InputColumn>& columns,
-                      size_t first) {
+  if (rows_ > 1 && columns_.front().uniform) Spread(columns_.front());
   std::string select;
   std::string arrays;
-  std::string names;
-  size_t number = first;
-  for (const InputColumn& column : columns) {
-    const std::string array = "$" + std::to_string(number++) + "::" + column.type + "[]";
-    if (!select.empty()) {
-      select += ", ";
-      arrays += ", ";
-      names += ", ";
+  std::string varying;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    const std::string as = names_[i].name;
+    if (column.uniform && names_[i].key && rows_ > 1) Spread(column);
+    std::string param = "$" + std::to_string(params->size() + 1) + "::" + names_[i].type;
+    if (column.uniform) {
+      params->push_back(column.first.has_value() ? SqlParam(Unquoted(*column.first)) : SqlParam());
+      Append(&select, ", ", param + " AS " + as);
+      continue;
     }
-    const std::string value = "i." + std::string(column.name);
-    select +=
-        column.nullable ? value : "COALESCE(" + value + ", (" + array + ")[1]) AS " + column.name;
-    arrays += array;
-    names += column.name;
+    params->emplace_back("{" + std::move(column.text) + "}");
+    Append(&select, ", ", "i." + as);
+    Append(&arrays, ", ", param + "[]");
+    Append(&varying, ", ", as);
   }
-  return std::string(name) + " AS MATERIALIZED (SELECT " + select + " FROM go, unnest(" + arrays +
-         ") AS i (" + names + "))";
+  std::string text = std::string(name) + " AS NOT MATERIALIZED (SELECT " + select + " FROM go";
+  if (!arrays.empty()) text += ", unnest(" + arrays + ") AS i (" + varying + ")";
+  return text + ")";
 }
 
 }  // namespace tidemark

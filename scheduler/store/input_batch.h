@@ -1,5 +1,5 @@
 // The rows of a list as the input of a statement: one array a column, and of a column that says the
-// same in every row one element. Only for the store.
+// same in every row one value. Only for the store.
 #ifndef TIDEMARK_SCHEDULER_STORE_INPUT_BATCH_H_
 #define TIDEMARK_SCHEDULER_STORE_INPUT_BATCH_H_
 
@@ -16,20 +16,23 @@
 
 namespace tidemark {
 
-// A column of the input. One that is not nullable must never be given NULL.
 struct InputColumn {
   const char* name;
   const char* type;  // of an element, e.g. "timestamptz"
-  bool nullable = false;
+  // Part of what rows of tables are found by: of several rows never a constant, which the planner
+  // would take for a condition that hardly any row of the table meets.
+  bool key = false;
 };
 
 // Columns of the input, a value a row in turn. The first column differs in every row.
 //
 // In a batch most columns say the same in every row (the trigger's type, the namespace, all that is
-// seldom set): such a column travels as one element, which InputText spreads over the rows, and one
-// that is NULL throughout as an empty array. That is most of what a wide row costs on its way.
+// seldom set): such a column is one plain parameter, a constant to the planner, and the rows that
+// the statement takes apart and carries about have only those that vary. That is most of what a
+// wide row costs.
 class InputBatch {
  public:
+  // `columns` must outlive this object.
   explicit InputBatch(const std::vector<InputColumn>& columns);
 
   // Text that is part of an identity or must not be altered, only made storable; at most 1 MiB.
@@ -55,12 +58,12 @@ class InputBatch {
   InputBatch& Null() { return Add(nullptr); }
 
   size_t rows() const { return rows_; }
-  // One parameter a column. Ends the use of this object.
-  void Take(std::vector<SqlParam>* params) &&;
+  // Appends the parameters to `params` and returns "NAME AS NOT MATERIALIZED (SELECT … FROM go …)":
+  // the rows, none when `go` has no row. Ends the use of this object; there must be rows.
+  std::string Take(std::string_view name, std::vector<SqlParam>* params) &&;
 
  private:
   struct Column {
-    bool nullable = false;
     bool uniform = true;
     std::optional<std::string> first;  // as an array's literal has it
     std::string text;                  // of all rows, once two differ
@@ -70,15 +73,12 @@ class InputBatch {
   InputBatch& Clean(std::string_view text, size_t limit);
   void Spread(Column& column) const;
 
+  const std::vector<InputColumn>& names_;
   std::vector<Column> columns_;
   std::string scratch_;
   size_t next_ = 0;
   size_t rows_ = 0;  // complete ones
 };
-
-// "NAME AS MATERIALIZED (SELECT … FROM go, unnest($N::…[], …) …)": the rows of a batch with these
-// columns, parameters from $`first` on; none when `go` has no row.
-std::string InputText(std::string_view name, const std::vector<InputColumn>& columns, size_t first);
 
 }  // namespace tidemark
 

@@ -15,10 +15,10 @@ constexpr std::string_view kLiveDates =
 
 constexpr std::string_view kExecutors =
     "SELECT executor_id, app, namespace, registration, incarnation, host, version, state, "
-    "capacity, "
-    "(SELECT count(*) FROM active_run a WHERE a.executor_id = e.executor_id "
-    "AND NOT (a.armed AND a.fire_time > tidemark_now())), "
-    "registered_at, last_seen, drained FROM executor e "
+    "capacity, COALESCE(a.runs, 0), registered_at, last_seen, drained FROM executor e "
+    "LEFT JOIN (SELECT executor_id, count(*) AS runs FROM active_run "
+    "           WHERE NOT (armed AND fire_time > tidemark_now()) GROUP BY executor_id) a "
+    "USING (executor_id) "
     "WHERE ($1 = '' OR app = $1) AND ($3 = '' OR namespace = $3) "
     "AND ($2 OR drained OR state <> 'GONE') ORDER BY app, executor_id";
 

@@ -1,8 +1,7 @@
 // Runs and their attempts, live and ended.
-#include <algorithm>
+#include <set>
 
 #include "common/status.h"
-#include "common/text.h"
 #include "scheduler/store/operator_store.h"
 
 namespace tidemark {
@@ -70,16 +69,20 @@ OperatorRun ReadRun(const SqlRows& rows, int i) {
   return run;
 }
 
-// The condition of one status as operators see it. `status` is one of the known words.
+// The condition of one status as operators see it. `live` spares the planner the half of the view
+// that cannot have it.
 std::string StatusCondition(const std::string& status) {
   if (status == "COMPENSATED") {
-    return "(status = 'COMPLETED' AND trigger_type IN ('CATCH_UP', 'BACKFILL'))";
+    return "NOT live AND status = 'COMPLETED' AND trigger_type IN ('CATCH_UP', 'BACKFILL')";
   }
   if (status == "COMPLETED") {
-    return "(status = 'COMPLETED' AND trigger_type NOT IN ('CATCH_UP', 'BACKFILL'))";
+    return "NOT live AND status = 'COMPLETED' AND trigger_type NOT IN ('CATCH_UP', 'BACKFILL')";
   }
-  for (const char* known : {"PENDING", "RUNNING", "FAILED", "CANCELLED", "SKIPPED"}) {
-    if (status == known) return "status = '" + status + "'";
+  for (const char* known : {"PENDING", "RUNNING"}) {
+    if (status == known) return "live AND status = '" + status + "'";
+  }
+  for (const char* known : {"FAILED", "CANCELLED", "SKIPPED"}) {
+    if (status == known) return "NOT live AND status = '" + status + "'";
   }
   return "false";
 }
@@ -94,17 +97,42 @@ class Where {
     params_.push_back(std::move(value));
     Add(condition + "$" + std::to_string(params_.size()));
   }
+  // `condition` is added for this text alone.
+  std::string With(const std::string& condition) const {
+    if (condition.empty()) return text_;
+    return (text_.empty() ? "WHERE " : text_ + " AND ") + condition;
+  }
   std::string Limit(int limit) {
     params_.push_back(ToParam(limit));
     return " LIMIT $" + std::to_string(params_.size());
   }
-  const std::string& text() const { return text_; }
   const std::vector<SqlParam>& params() const { return params_; }
 
  private:
   std::string text_;
   std::vector<SqlParam> params_;
 };
+
+// run_id is ordered by time, so pages need no offset. Of several statuses each has a page of its
+// own to begin with: an index has the runs of one status by run_id, not those of two.
+std::string PageOf(Where& where, const RunFilter& filter) {
+  const std::string newest = " ORDER BY run_id DESC" + where.Limit(filter.limit + 1);
+  const auto page = [&](const std::string& condition) {
+    const std::string runs = std::string(kRunColumns) + where.With(condition);
+    if (!filter.biz_date.has_value()) return runs + newest;
+    // The planner takes a date's runs for evenly spread over the history, of which it would then
+    // walk through the newest: OFFSET keeps it from that.
+    return "SELECT * FROM (" + runs + " OFFSET 0) of_date" + newest;
+  };
+  const std::set<std::string> statuses(filter.statuses.begin(), filter.statuses.end());
+  if (statuses.empty()) return page("");
+  std::string pages;
+  for (const std::string& status : statuses) {
+    if (!pages.empty()) pages += " UNION ALL ";
+    pages += "(" + page(StatusCondition(status)) + ")";
+  }
+  return statuses.size() == 1 ? pages : pages + newest;
+}
 
 }  // namespace
 
@@ -115,20 +143,7 @@ absl::StatusOr<std::vector<OperatorRun>> OperatorStore::ListRuns(const RunFilter
   if (!caller_.ns.empty()) where.Add("namespace = ", caller_.ns);
   if (filter.biz_date.has_value()) where.Add("biz_date = ", ToParam(*filter.biz_date));
   if (!filter.before.empty()) where.Add("run_id < ", filter.before);
-  if (!filter.statuses.empty()) {
-    std::vector<std::string> any;
-    for (const std::string& status : filter.statuses) any.push_back(StatusCondition(status));
-    where.Add("(" + Join(any, " OR ") + ")");
-    const bool live_only = std::all_of(
-        filter.statuses.begin(), filter.statuses.end(),
-        [](const std::string& status) { return status == "PENDING" || status == "RUNNING"; });
-    // Spares the planner the history: it is constant there.
-    if (live_only) where.Add("live");
-  }
-  const std::string limit = where.Limit(filter.limit + 1);
-  // run_id is ordered by time, so pages need no offset.
-  const std::string statement =
-      std::string(kRunColumns) + where.text() + " ORDER BY run_id DESC" + limit;
+  const std::string statement = PageOf(where, filter);
   std::vector<OperatorRun> runs;
   TM_RETURN_IF_ERROR(pool_->Transact([&](SqlTransaction& tx) -> absl::Status {
     runs.clear();

@@ -108,8 +108,7 @@ TEST_F(LeaseTest, ATakeOverWaitsForTheOldOwnersOpenTransaction) {
   std::thread take_over;
   SeededRandom random(1);
   const absl::Status committed = one_->Transact([&](SqlTransaction& transaction) -> absl::Status {
-    EXPECT_TRUE(HoldFence(transaction, a_).ok());
-    Flush flush;
+    Flush flush;  // it holds the fence by itself
     flush.seq = 1;
     flush.opens.push_back({MakeRun(100, "recon", "2026-11-27", Uuid(50)), ""});
     FlushResult result;
@@ -136,6 +135,55 @@ TEST_F(LeaseTest, ATakeOverWaitsForTheOldOwnersOpenTransaction) {
   EXPECT_TRUE(IsTermOver(late)) << late;
 }
 
+// The other way round: the fence is marked, not committed, when the old owner's flush begins. Its
+// one statement sees the database as it was before that, and must do nothing all the same.
+TEST_F(LeaseTest, AFlushThatWaitsForATakeOverChangesNothing) {
+  InsertJob(database_, 100, "recon");
+  ASSERT_TRUE(Register(*one_, a_).ok());
+  ClaimShards(*one_, a_).value();
+  SeededRandom random(1);
+  const ActiveRun live = MakeRun(100, "recon", "2026-11-26", Uuid(50));
+  const auto write = [&](Flush flush) {
+    return one_->Transact([&](SqlTransaction& transaction) {
+      FlushResult result;
+      return WriteFlush(transaction, a_, flush, {}, random, SystemClock(), &result);
+    });
+  };
+  Flush first;
+  first.seq = 1;
+  first.opens.push_back({live, ""});
+  ASSERT_TRUE(write(first).ok());
+  Flush late;
+  late.seq = 2;
+  late.opens.push_back({MakeRun(100, "recon", "2026-11-27", Uuid(51)), ""});
+  late.closes.push_back({live.run_id, live, RunStatus::kCompleted, "", {}, "DONE", live.fire_time});
+  late.cursors.push_back({100, live.fire_time});
+  absl::Status status;
+  std::thread flush;
+  const absl::Status fenced = two_->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    TM_RETURN_IF_ERROR(transaction
+                           .Run("UPDATE node_fence SET fenced = true WHERE node_id = $1 AND "
+                                "incarnation = $2::uuid",
+                                {a_.node_id, a_.incarnation})
+                           .status());
+    flush = std::thread([&] { status = write(late); });
+    EXPECT_TRUE(WaitFor([&] {
+      return database_.Sql(
+                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                 " AND query LIKE '%node_fence%' AND datname = current_database()") == "1";
+    }));
+    return absl::OkStatus();
+  });
+  flush.join();
+  EXPECT_TRUE(fenced.ok()) << fenced;
+  EXPECT_TRUE(IsTermOver(status)) << status;
+  EXPECT_EQ(database_.Sql("SELECT run_id FROM active_run"), Uuid(50));
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM run_history"), "0");
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM job_cursor"), "0");
+  EXPECT_EQ(database_.Sql("SELECT string_agg(status, ' ') FROM job_watermark"), "RUNNING");
+  EXPECT_EQ(database_.Sql("SELECT seq FROM flush"), "1");
+}
+
 // A process that was stopped for longer than its lease wakes up in the middle of what it did.
 TEST_F(LeaseTest, L01TheNextWriteOfAnOwnerThatWasStoppedChangesNothing) {
   InsertJob(database_, 100, "recon");
@@ -148,7 +196,6 @@ TEST_F(LeaseTest, L01TheNextWriteOfAnOwnerThatWasStoppedChangesNothing) {
   EXPECT_GT(new_epochs.at(0), old_epochs.at(0));  // executors refuse the old one's triggers
   SeededRandom random(1);
   const absl::Status late = one_->Transact([&](SqlTransaction& transaction) -> absl::Status {
-    TM_RETURN_IF_ERROR(HoldFence(transaction, a_).status());
     Flush flush;
     flush.seq = 1;
     flush.opens.push_back({MakeRun(100, "recon", "2026-11-27", Uuid(50)), ""});

@@ -188,5 +188,37 @@ TEST_F(LongHistoryTest, D07APageOfRunsReadsLittleMoreThanItShows) {
   EXPECT_EQ(found, 51u);
 }
 
+// What hardly any run has is found without reading all that have not.
+TEST_F(LongHistoryTest, D07APageOfWhatIsRareReadsLittleMoreThanItShows) {
+  const std::string tenth_to_last =
+      " WHERE run_id IN (SELECT run_id FROM run_history ORDER BY run_id LIMIT 10)";
+  database_.Sql("UPDATE run_history SET status = 'CANCELLED', trigger_type = 'SCHEDULE'" +
+                tenth_to_last);
+  size_t found = 0;
+  RunFilter cancelled;
+  cancelled.statuses = {"CANCELLED"};
+  EXPECT_LT(RowsRead(cancelled, &found), 500);
+  EXPECT_EQ(found, 10u);
+  database_.Sql("UPDATE run_history SET status = 'COMPLETED', trigger_type = 'CATCH_UP'" +
+                tenth_to_last);
+  RunFilter compensated;
+  compensated.statuses = {"COMPENSATED"};
+  EXPECT_LT(RowsRead(compensated, &found), 500);
+  EXPECT_EQ(found, 10u);
+  compensated.statuses = {"COMPENSATED", "CANCELLED", "RUNNING"};
+  EXPECT_LT(RowsRead(compensated, &found), 500);
+  EXPECT_EQ(found, 10u);
+  database_.Sql("UPDATE run_history SET namespace = 'small', biz_date = '2026-01-05'" +
+                tenth_to_last);
+  RunFilter small;
+  small.ns = "small";
+  EXPECT_LT(RowsRead(small, &found), 500);
+  EXPECT_EQ(found, 10u);
+  RunFilter date;
+  date.biz_date = Day("2026-01-05");
+  EXPECT_LT(RowsRead(date, &found), 500);
+  EXPECT_EQ(found, 10u);
+}
+
 }  // namespace
 }  // namespace tidemark

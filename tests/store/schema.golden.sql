@@ -70,19 +70,17 @@ END $$;
 CREATE FUNCTION tidemark.tidemark_mark_due() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'tidemark', 'pg_temp'
-    AS $$
-DECLARE
-  now_settled boolean := TG_OP <> 'DELETE' AND tidemark_settles(NEW.status, NEW.reason);
+    AS $_$
 BEGIN
-  IF TG_OP = 'DELETE' THEN
-    UPDATE due_date SET settled = false
-    WHERE job_id = OLD.job_id AND biz_date = OLD.biz_date AND settled;
-  ELSE
-    UPDATE due_date SET settled = now_settled
-    WHERE job_id = NEW.job_id AND biz_date = NEW.biz_date AND settled <> now_settled;
-  END IF;
+  -- Planned anew each time: what is right for one date is wrong for a thousand.
+  EXECUTE
+    'UPDATE due_date d SET settled = c.settled
+     FROM (SELECT job_id, biz_date, $1 AND tidemark_settles(status, reason) AS settled
+           FROM changed) c
+     WHERE d.job_id = c.job_id AND d.biz_date = c.biz_date AND d.settled <> c.settled'
+  USING TG_OP <> 'DELETE';
   RETURN NULL;
-END $$;
+END $_$;
 
 CREATE FUNCTION tidemark.tidemark_namespace_of(character varying) RETURNS character varying
     LANGUAGE sql STABLE
@@ -587,7 +585,8 @@ CREATE TABLE tidemark.job_watermark (
     reopened integer DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT job_watermark_status_check CHECK (((status)::text = ANY ((ARRAY['RUNNING'::character varying, 'DONE'::character varying, 'FAILED'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[])))
-);
+)
+WITH (fillfactor='50');
 
 CREATE TABLE tidemark.job_watermark_archive (
     job_name character varying(64) NOT NULL,
@@ -1049,19 +1048,27 @@ CREATE INDEX job_watermark_job ON tidemark.job_watermark USING btree (job_id, bi
 
 CREATE INDEX run_history_backfill ON ONLY tidemark.run_history USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
-CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+CREATE INDEX run_history_compensated ON ONLY tidemark.run_history USING btree (run_id DESC) WHERE (((status)::text = 'COMPLETED'::text) AND ((trigger_type)::text = ANY ((ARRAY['CATCH_UP'::character varying, 'BACKFILL'::character varying])::text[])));
+
+CREATE INDEX run_history_date ON ONLY tidemark.run_history USING btree (biz_date, job_id) WHERE (biz_date IS NOT NULL);
 
 CREATE INDEX run_history_default_backfill_id_idx ON tidemark.run_history_default USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
-CREATE INDEX run_history_default_job_id_biz_date_idx ON tidemark.run_history_default USING btree (job_id, biz_date) WHERE (biz_date IS NOT NULL);
+CREATE INDEX run_history_default_biz_date_job_id_idx ON tidemark.run_history_default USING btree (biz_date, job_id) WHERE (biz_date IS NOT NULL);
 
 CREATE INDEX run_history_job ON ONLY tidemark.run_history USING btree (job_id, run_id DESC);
 
 CREATE INDEX run_history_default_job_id_run_id_idx ON tidemark.run_history_default USING btree (job_id, run_id DESC);
 
-CREATE INDEX run_history_unhappy ON ONLY tidemark.run_history USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+CREATE INDEX run_history_namespace ON ONLY tidemark.run_history USING btree (namespace, run_id DESC) WHERE ((namespace)::text <> 'default'::text);
 
-CREATE INDEX run_history_default_run_id_idx ON tidemark.run_history_default USING btree (run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+CREATE INDEX run_history_default_namespace_run_id_idx ON tidemark.run_history_default USING btree (namespace, run_id DESC) WHERE ((namespace)::text <> 'default'::text);
+
+CREATE INDEX run_history_default_run_id_idx ON tidemark.run_history_default USING btree (run_id DESC) WHERE (((status)::text = 'COMPLETED'::text) AND ((trigger_type)::text = ANY ((ARRAY['CATCH_UP'::character varying, 'BACKFILL'::character varying])::text[])));
+
+CREATE INDEX run_history_unhappy ON ONLY tidemark.run_history USING btree (status, run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
+
+CREATE INDEX run_history_default_status_run_id_idx ON tidemark.run_history_default USING btree (status, run_id DESC) WHERE ((status)::text <> 'COMPLETED'::text);
 
 CREATE INDEX watermark_undone_job ON tidemark.watermark_undone USING btree (job_id, biz_date);
 
@@ -1069,13 +1076,17 @@ ALTER INDEX tidemark.run_attempt_pkey ATTACH PARTITION tidemark.run_attempt_defa
 
 ALTER INDEX tidemark.run_history_backfill ATTACH PARTITION tidemark.run_history_default_backfill_id_idx;
 
-ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_job_id_biz_date_idx;
+ALTER INDEX tidemark.run_history_date ATTACH PARTITION tidemark.run_history_default_biz_date_job_id_idx;
 
 ALTER INDEX tidemark.run_history_job ATTACH PARTITION tidemark.run_history_default_job_id_run_id_idx;
 
+ALTER INDEX tidemark.run_history_namespace ATTACH PARTITION tidemark.run_history_default_namespace_run_id_idx;
+
 ALTER INDEX tidemark.run_history_pkey ATTACH PARTITION tidemark.run_history_default_pkey;
 
-ALTER INDEX tidemark.run_history_unhappy ATTACH PARTITION tidemark.run_history_default_run_id_idx;
+ALTER INDEX tidemark.run_history_compensated ATTACH PARTITION tidemark.run_history_default_run_id_idx;
+
+ALTER INDEX tidemark.run_history_unhappy ATTACH PARTITION tidemark.run_history_default_status_run_id_idx;
 
 ALTER INDEX tidemark.run_log_pkey ATTACH PARTITION tidemark.run_log_default_pkey;
 
@@ -1083,7 +1094,11 @@ CREATE TRIGGER job_pause_noted AFTER UPDATE ON tidemark.job FOR EACH ROW WHEN ((
 
 CREATE TRIGGER job_watermark_all_due AFTER TRUNCATE ON tidemark.job_watermark FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_all_due();
 
-CREATE TRIGGER job_watermark_due AFTER INSERT OR DELETE OR UPDATE ON tidemark.job_watermark FOR EACH ROW EXECUTE FUNCTION tidemark.tidemark_mark_due();
+CREATE TRIGGER job_watermark_due_deleted AFTER DELETE ON tidemark.job_watermark REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
+
+CREATE TRIGGER job_watermark_due_inserted AFTER INSERT ON tidemark.job_watermark REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
+
+CREATE TRIGGER job_watermark_due_updated AFTER UPDATE ON tidemark.job_watermark REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION tidemark.tidemark_mark_due();
 
 CREATE TRIGGER watermark_deleted AFTER DELETE ON tidemark.job_watermark FOR EACH ROW WHEN (((old.status)::text = ANY ((ARRAY['DONE'::character varying, 'WAIVED'::character varying, 'EXPIRED'::character varying])::text[]))) EXECUTE FUNCTION tidemark.tidemark_note_undone();
 

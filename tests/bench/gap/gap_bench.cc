@@ -36,7 +36,7 @@ void Fill(MigratedDatabase& database, int jobs, int done, int missing) {
       "SELECT i, 'job' || i, 'app', i % 128, 1, tidemark_now(), tidemark_now(), $2::date "
       "FROM generate_series(1, $1::bigint) i",
       {ToParam(jobs), last});
-  database.Sql("ALTER TABLE job_watermark DISABLE TRIGGER job_watermark_due");
+  database.Sql("ALTER TABLE job_watermark DISABLE TRIGGER job_watermark_due_inserted");
   // In pieces: a statement has a time limit.
   constexpr int kPiece = 100;
   for (int first = 1; first <= jobs; first += kPiece) {
@@ -53,7 +53,7 @@ void Fill(MigratedDatabase& database, int jobs, int done, int missing) {
         "generate_series($4::int, $3::int + $4::int - 1) d",
         {ToParam(until), last, ToParam(done), ToParam(missing), ToParam(first)});
   }
-  database.Sql("ALTER TABLE job_watermark ENABLE TRIGGER job_watermark_due");
+  database.Sql("ALTER TABLE job_watermark ENABLE TRIGGER job_watermark_due_inserted");
   for (const char* table : {"job", "due_date", "job_watermark"}) {
     database.Sql("ANALYZE " + std::string(table));
   }

@@ -1,10 +1,15 @@
-// store_bench [RUNS] [BATCH] [dated]: what the database's half of a run costs. RUNS interval (or
-// dated) runs are opened with their executor chosen and closed, BATCH at a time, as a flooded engine
-// does it: each flush closes one batch and opens the next. On a private PostgreSQL with fsync on,
-// beside the same number of runs by bare libpq (../baseline.sql). Prints a table; gates nothing.
+// store_bench [RUNS] [BATCH] [WORD…]: what the database's half of a run costs. RUNS runs are opened
+// with their executor chosen and closed, BATCH at a time, as a flooded engine does it: each flush
+// closes one batch and opens the next. On a private PostgreSQL with fsync on. Words:
+//   dated     runs of dates, with watermarks; else of intervals, with cursors
+//   live=N    N more runs are live all the time
+//   explain   the server's log gets the plan of the last flush, and its path is printed
+//   baseline  the same number of runs by bare libpq (../baseline.sql) beside it
+// Prints a table; gates nothing.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +42,7 @@ class Flood {
       : batch_(batch), dated_(dated), ids_(SystemRandom()) {
     DatabaseOptions options;
     options.url = std::move(url);
-    auto connection = Connection::Open(options);
+    auto connection = Connection::Open(ForFlushes(options));
     Must(connection.status());
     connection_ = *std::move(connection);
     Must(RegisterNode(*connection_, {kOwner, "127.0.0.1:7400", "1", absl::Hours(1)}, true, "")
@@ -61,6 +66,29 @@ class Flood {
         range + ") i");
     sql.Text("VACUUM ANALYZE job");
     sql.Text("VACUUM ANALYZE job_version");
+  }
+
+  // Opens `count` runs that stay open.
+  void Keep(int count) {
+    const int batch = batch_;
+    for (int from = 0; from < count; from += batch) {
+      batch_ = std::min(batch, count - from);
+      Turn(true);
+      open_.clear();
+    }
+    batch_ = batch;
+  }
+
+  // The server writes down how it carries out what takes any time.
+  void Explain() {
+    Must(connection_->Transact([](SqlTransaction& tx) -> absl::Status {
+      for (const char* set :
+           {"LOAD 'auto_explain'", "SET auto_explain.log_min_duration = 0",
+            "SET auto_explain.log_analyze = on", "SET auto_explain.log_buffers = on"}) {
+        TM_RETURN_IF_ERROR(tx.Run(set).status());
+      }
+      return absl::OkStatus();
+    }));
   }
 
   // Closes what is open and opens another batch, or none.
@@ -144,7 +172,7 @@ class Flood {
     flush->closes.push_back(std::move(close));
   }
 
-  const int batch_;
+  int batch_;
   const bool dated_;
   RunIdSource ids_;
   std::unique_ptr<Connection> connection_;
@@ -157,12 +185,12 @@ class Flood {
 void PrintWal(BenchSql& sql, const std::string& from, int runs) {
   sql.Text("CREATE EXTENSION IF NOT EXISTS pg_walinspect WITH SCHEMA public");
   std::printf("WAL by record, bytes a run (records a run):\n");
-  for (const std::string& row : sql.Rows(
-           "SELECT \"resource_manager/record_type\", round(combined_size / " +
-           std::to_string(runs) + ".0, 1), round(count / " + std::to_string(runs) +
-           ".0, 2), round(fpi_size / " + std::to_string(runs) +
-           ".0, 1) FROM public.pg_get_wal_stats_till_end_of_wal('" + from +
-           "', true) WHERE combined_size > 0 ORDER BY combined_size DESC LIMIT 14")) {
+  for (const std::string& row :
+       sql.Rows("SELECT \"resource_manager/record_type\", round(combined_size / " +
+                std::to_string(runs) + ".0, 1), round(count / " + std::to_string(runs) +
+                ".0, 2), round(fpi_size / " + std::to_string(runs) +
+                ".0, 1) FROM public.pg_get_wal_stats_till_end_of_wal('" + from +
+                "', true) WHERE combined_size > 0 ORDER BY combined_size DESC LIMIT 14")) {
     std::printf("  %s\n", row.c_str());
   }
 }
@@ -173,19 +201,32 @@ void PrintBaseline(BenchPostgres& postgres, int runs) {
               baseline.wal_per_run, baseline.cpu_per_thousand);
 }
 
-int Main(int argc, char** argv) {
-  const int batch = argc > 2 ? std::atoi(argv[2]) : 1024;
-  const int rounds = std::max(1, (argc > 1 ? std::atoi(argv[1]) : 50000) / std::max(1, batch));
-  const bool dated = argc > 3 && std::string(argv[3]) == "dated";
-  const int runs = rounds * batch;
-  BenchPostgres postgres;
-  const std::string url = postgres.MakeDatabase("store_bench");
-  BenchSql sql(url);
-  Flood::AddJobs(sql, batch);
-  Flood flood(url, batch, dated);
-  flood.Turn(true);  // first fires make the cursors
-  sql.Text("CHECKPOINT");
-  flood.Turn(true);
+struct Options {
+  int runs = 50000;
+  int batch = 1024;
+  int live = 0;
+  bool dated = false;
+  bool explain = false;
+  bool baseline = false;
+};
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  if (argc > 1) options.runs = std::atoi(argv[1]);
+  if (argc > 2) options.batch = std::max(1, std::atoi(argv[2]));
+  for (int i = 3; i < argc; ++i) {
+    const std::string word = argv[i];
+    options.dated = options.dated || word == "dated";
+    options.explain = options.explain || word == "explain";
+    options.baseline = options.baseline || word == "baseline";
+    if (word.rfind("live=", 0) == 0) options.live = std::atoi(word.c_str() + 5);
+  }
+  return options;
+}
+
+void Measure(const Options& options, BenchPostgres& postgres, BenchSql& sql, Flood& flood) {
+  const int rounds = std::max(1, options.runs / options.batch);
+  const int runs = rounds * options.batch;
   const std::string lsn = sql.Text("SELECT pg_current_wal_insert_lsn()");
   DatabaseMeter meter(sql);
   const double cpu = CpuSeconds(getpid());
@@ -197,12 +238,38 @@ int Main(int argc, char** argv) {
   const double server_us = (PostgresCpuSeconds(postgres.pid()) - server_cpu) / runs * 1e6;
   const DatabaseCost cost = meter.Read(false);
   std::printf("%d %s runs, %d a flush: %.0f runs/s; CPU a run: client %.1f us, server %.1f us\n",
-              runs, dated ? "dated" : "interval", batch, runs / seconds, client_us, server_us);
+              runs, options.dated ? "dated" : "interval", options.batch, runs / seconds, client_us,
+              server_us);
   std::printf("statements %.4f, commits %.4f, WAL %.0f B a run\n", cost.statements / runs,
               cost.commits / runs, cost.wal_bytes / runs);
-  for (const std::string& line : meter.Slowest(8)) std::printf("  %s\n", line.c_str());
+  for (const std::string& line : meter.Slowest(4)) std::printf("  %s\n", line.c_str());
   PrintWal(sql, lsn, runs);
-  if (argc > 4) PrintBaseline(postgres, runs);
+  std::printf("bytes a row: active_run %s, run_history %s\n",
+              sql.Text("SELECT avg(pg_column_size(a.*))::int FROM active_run a").c_str(),
+              sql.Text("SELECT avg(pg_column_size(h.*))::int FROM run_history h").c_str());
+}
+
+int Main(int argc, char** argv) {
+  const Options options = Parse(argc, argv);
+  BenchPostgres postgres;
+  const std::string url = postgres.MakeDatabase("store_bench");
+  BenchSql sql(url);
+  Flood::AddJobs(sql, options.batch);
+  Flood flood(url, options.batch, options.dated);
+  flood.Keep(options.live);
+  flood.Turn(true);  // first fires make the cursors
+  sql.Text("CHECKPOINT");
+  flood.Turn(true);
+  Measure(options, postgres, sql, flood);
+  if (options.baseline) PrintBaseline(postgres, options.runs);
+  if (options.explain) {
+    flood.Explain();
+    flood.Turn(true);
+    const std::string copy = "/tmp/store_bench.plan";
+    std::filesystem::copy_file(postgres.folder() + "/server.log", copy,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::printf("plan: %s\n", copy.c_str());
+  }
   return 0;
 }
 
