@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "common/memory.h"
 #include "common/time_text.h"
 
 namespace tidemark {
@@ -95,6 +96,8 @@ void EngineLoop::Turn(const std::deque<Event>& events) {
   for (Effects effects = engine_.TakeEffects(); !effects.empty(); effects = engine_.TakeEffects()) {
     CarryOut(std::move(effects));
   }
+  // What was read of a million jobs was several times what is kept of them.
+  if (std::exchange(snapshot_taken_, false)) ReturnFreedMemory();
   const Tally tally = engine_.TakeTally();
   const absl::Duration end = clock_.Monotonic();
   if (outlets_.metrics != nullptr) {
@@ -147,6 +150,7 @@ void EngineLoop::OnTermStarted(const TermInfo& info, Snapshot snapshot) {
   Post([this, term = info.term, snapshot = std::move(snapshot)]() mutable {
     term_ = term;
     engine_.TermStarted(Now(), std::move(snapshot));
+    snapshot_taken_ = true;
   });
 }
 

@@ -1,0 +1,13 @@
+// What the C library does with memory.
+#ifndef TIDEMARK_COMMON_MEMORY_H_
+#define TIDEMARK_COMMON_MEMORY_H_
+
+namespace tidemark {
+
+// Gives what was freed back to the system, where the C library would keep it for later. Takes up to
+// a second after gigabytes; other threads go on, but may wait to allocate.
+void ReturnFreedMemory();
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_COMMON_MEMORY_H_
