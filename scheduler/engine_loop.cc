@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "common/memory.h"
 #include "common/time_text.h"
 
 namespace tidemark {
@@ -99,6 +100,8 @@ void EngineLoop::Turn(const std::deque<Event>& events) {
   }
   engine_.Tick(Now());
   CarryOutAll();
+  // What was read of a million jobs was several times what is kept of them.
+  if (std::exchange(snapshot_taken_, false)) ReturnFreedMemory();
   const Tally tally = engine_.TakeTally();
   const absl::Duration end = clock_.Monotonic();
   if (outlets_.metrics != nullptr) {
@@ -164,6 +167,7 @@ void EngineLoop::OnTermStarted(const TermInfo& info, Snapshot snapshot) {
   Post([this, term = info.term, snapshot = std::move(snapshot)]() mutable {
     term_ = term;
     engine_.TermStarted(Now(), std::move(snapshot));
+    snapshot_taken_ = true;
   });
 }
 

@@ -90,6 +90,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
   std::optional<absl::Duration> step_;
   uint64_t term_ = 0;
   bool alerts_in_flight_ = false;
+  bool snapshot_taken_ = false;  // in this turn
   absl::Duration flush_sent_;
   size_t flush_rows_ = 0;
   absl::Duration lag_;           // of the events of this turn

@@ -53,6 +53,8 @@ void DateSettled(State& state, const JobState& job, absl::CivilDay date);
 void DatesSettled(State& state, const JobState& job, const std::set<absl::CivilDay>& unsettled);
 
 // ---------------------------------------------------------------- jobs (alerts_jobs.cc)
+// Those with an open alert of their own.
+std::set<int64_t> JobsTold(const State& state);
 
 // One for all that a gap of an interval job left out.
 void FiresSkipped(State& state, const JobState& job, const FirePlan& plan);

@@ -97,6 +97,18 @@ void JobMended(State& state, const JobState& job) {
   Resolve(state, "job_error/" + std::to_string(job.row.job_id) + "/");
 }
 
+std::set<int64_t> JobsTold(const State& state) {
+  std::set<int64_t> jobs;
+  for (const std::string& key : state.open_alerts) {
+    const size_t id = key.find('/') + 1;  // "gap_held/12/2026-11-27": see JobPrefix
+    const size_t end = key.find_first_not_of("0123456789", id);
+    if (id > 0 && end != std::string::npos && end > id && end < id + 19 && key[end] == '/') {
+      jobs.insert(std::stoll(key.substr(id, end - id)));
+    }
+  }
+  return jobs;
+}
+
 void JobGone(State& state, const JobState& job) {
   for (const AlertKind& kind : kAlertKinds) {
     if (kind.of_job) Resolve(state, JobPrefix(std::string(kind.name), job.row.job_id));

@@ -15,6 +15,7 @@ constexpr size_t kRemembered = 1024;
 // version reaches back for ever, whenever it was made.
 std::string KeyOf(const JobRow& row) {
   if (row.versions.size() != 1 || row.calendars != nullptr) return "";
+  if (row.versions.front().like != nullptr) return row.versions.front().like->substr(1);
   const std::string& spec = row.versions.front().spec;
   // As the store's JSON begins. A name that needs escapes is not found, and so not shared.
   const std::string name = "{\"name\":\"" + row.name + "\",";
@@ -31,6 +32,22 @@ const std::shared_ptr<const Definition>& Definition::Empty() {
 
 absl::Status Definitions::Compile(const JobRow& row,
                                   std::shared_ptr<const Definition>* definition) {
+  // Whatever the name, one text is one definition.
+  std::shared_ptr<const std::string> like;
+  if (row.versions.size() == 1 && row.calendars == nullptr) like = row.versions.front().like;
+  if (const auto found = read_.find(like); like != nullptr && found != read_.end()) {
+    *definition = found->second;
+    return absl::OkStatus();
+  }
+  TM_RETURN_IF_ERROR(CompileText(row, definition));
+  if (like == nullptr) return absl::OkStatus();
+  if (read_.size() >= kRemembered) read_.clear();
+  read_.emplace(std::move(like), *definition);
+  return absl::OkStatus();
+}
+
+absl::Status Definitions::CompileText(const JobRow& row,
+                                      std::shared_ptr<const Definition>* definition) {
   const std::string key = KeyOf(row);
   if (const auto found = known_.find(key); !key.empty() && found != known_.end()) {
     *definition = found->second;
@@ -52,7 +69,7 @@ absl::StatusOr<std::shared_ptr<Definition>> Definitions::Make(
   *definition = made;
   std::vector<DefinitionVersion> versions;
   for (const JobRow::Version& version : row.versions) {
-    absl::StatusOr<JobSpec> spec = decoders_.spec(version.spec);
+    absl::StatusOr<JobSpec> spec = decoders_.spec(version.text());
     if (!spec.ok()) {
       // An old one that nobody can read any more must not stop the one that mended it.
       if (&version == &row.versions.back()) return spec.status();

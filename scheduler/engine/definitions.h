@@ -42,11 +42,14 @@ class Definitions {
   absl::Status Compile(const JobRow& row, std::shared_ptr<const Definition>* definition);
 
  private:
+  absl::Status CompileText(const JobRow& row, std::shared_ptr<const Definition>* definition);
   absl::StatusOr<std::shared_ptr<Definition>> Make(
       const JobRow& row, std::shared_ptr<const Definition>* definition) const;
 
   const Decoders& decoders_;
-  std::unordered_map<std::string, std::shared_ptr<const Definition>> known_;
+  std::unordered_map<std::string, std::shared_ptr<const Definition>> known_;  // by KeyOf
+  // By JobRow::Version::like, so that not even its text has to be looked at.
+  std::unordered_map<std::shared_ptr<const std::string>, std::shared_ptr<const Definition>> read_;
 };
 
 }  // namespace tidemark

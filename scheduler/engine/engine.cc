@@ -121,7 +121,14 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   parts_->checks.RunDue();
   parts_->arming.ArmDue();
   parts_->jobs.FireDue();
-  s.jobs.ForEach([&](JobState& job) { parts_->gaps.Evaluate(job, TriggerPoint::kStart); });
+  const std::set<int64_t> told = alerts::JobsTold(s);
+  s.jobs.ForEach([&](JobState& job) {
+    const int64_t id = job.row.job_id;
+    const bool settled =
+        snapshot.unsettled.has_value() && !told.contains(id) &&
+        !std::binary_search(snapshot.unsettled->begin(), snapshot.unsettled->end(), id);
+    parts_->gaps.EvaluateAtStart(job, settled);
+  });
 }
 
 void Engine::TermEnded(Moment now, const std::string& why) {

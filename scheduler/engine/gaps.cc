@@ -29,7 +29,11 @@ uint64_t SumOf(const Occurrence& due) {
 
 void Gaps::Evaluate(JobState& job, TriggerPoint point) { Look(job, point, /*whole=*/false); }
 
-void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
+void Gaps::EvaluateAtStart(JobState& job, bool settled) {
+  Look(job, TriggerPoint::kStart, /*whole=*/false, settled);
+}
+
+void Gaps::Look(JobState& job, TriggerPoint point, bool whole, bool settled) {
   if (!job.dated() || s_.holding) return;
   if (!job.opens()) {
     // What comes due meanwhile is noted all the same.
@@ -49,6 +53,7 @@ void Gaps::Look(JobState& job, TriggerPoint point, bool whole) {
   }
   std::vector<absl::CivilDay> dates = NoteDue(job, first, whole);
   if (!job.row.due_until.has_value()) return;  // nothing was ever due
+  if (settled && dates.empty() && job.extra().backfills.empty()) return;
   // A backfill may want settled dates, too.
   s_.backfill_part->AddDates(job, dates);
   Ask(

@@ -23,6 +23,9 @@ class Gaps {
 
   // Looks at the job's gap because of `point`. Does nothing for jobs that have none.
   void Evaluate(JobState& job, TriggerPoint point);
+  // The same at the start of a term. `settled`: so far nothing that was noted is unsettled, and
+  // nothing was told of the job; unless something came due since, the ledger need not be asked.
+  void EvaluateAtStart(JobState& job, bool settled);
   // All dated jobs of the app.
   void EvaluateApp(const std::string& app, TriggerPoint point);
   // Once a minute: jobs known to be late.
@@ -63,7 +66,7 @@ class Gaps {
   absl::CivilDay FirstDate(const JobState& job) const;
 
  private:
-  void Look(JobState& job, TriggerPoint point, bool whole);
+  void Look(JobState& job, TriggerPoint point, bool whole, bool settled = false);
   void LookAround(JobState& job);
   void SetLate(JobState& job, bool late);
   // Notes what came due since the last look, or all of it with `whole`; returns those dates.

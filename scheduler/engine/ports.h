@@ -50,7 +50,12 @@ struct JobRow {
   struct Version {
     int version = 0;
     absl::Time valid_from;
-    std::string spec;  // JSON of the JobSpec message
+    std::string spec;  // JSON of the JobSpec message …
+    // … or, where many jobs are read at once: without the name, the same text for all that are
+    // alike.
+    std::shared_ptr<const std::string> like;
+
+    const std::string& text() const { return like != nullptr ? *like : spec; }
   };
   std::vector<Version> versions;  // oldest first
   // All versions of the calendars that any version names (and perhaps of others: jobs that were
@@ -65,6 +70,8 @@ struct Snapshot {
   std::vector<OpenBackfill> backfills;  // those RUNNING or PAUSED, by age
   std::map<int, Epoch> shards;          // owned now, with their epochs
   std::set<std::string> open_alerts;    // dedup_keys of those that nothing has resolved
+  // Jobs with due dates that were noted and are not settled, ascending. Unset: not known.
+  std::optional<std::vector<int64_t>> unsettled;
 };
 
 // An operator's order, as its row has it. `args` by kind, see engine/commands.h.

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "common/log.h"
@@ -40,16 +42,41 @@ JobRow ReadJob(const SqlRows& rows, int i) {
   return job;
 }
 
+// Specs without the names of their jobs, each once.
+class LikeSpecs {
+ public:
+  // Null when the name is not where it is to be cut out (it has escapes, say).
+  std::shared_ptr<const std::string> Take(const std::string& name, std::string_view spec) {
+    const std::string start = "{\"name\":\"" + name + "\",";  // as the store's JSON begins
+    if (!spec.starts_with(start)) return nullptr;
+    const std::string_view rest = spec.substr(start.size());
+    if (const auto known = known_.find(rest); known != known_.end()) return known->second;
+    const auto made = std::make_shared<const std::string>("{" + std::string(rest));
+    known_.emplace(std::string_view(*made).substr(1), made);
+    return made;
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::shared_ptr<const std::string>> known_;
+};
+
 // Takes rows of jobs with their versions, a row a version, as they come by job.
 class JobReader {
  public:
+  // `many`: specs that are alike are kept once.
+  explicit JobReader(bool many) : many_(many) {}
+
   void Take(const SqlRows& rows) {
     for (int i = 0; i < rows.size(); ++i) {
       if (jobs_.empty() || jobs_.back().job_id != rows.Int(i, 0)) jobs_.push_back(ReadJob(rows, i));
       if (rows.IsNull(i, 19)) continue;
       JobRow& job = jobs_.back();
-      job.versions.push_back(
-          {static_cast<int>(rows.Int(i, 19)), rows.Time(i, 20), rows.Text(i, 21)});
+      JobRow::Version version;
+      version.version = static_cast<int>(rows.Int(i, 19));
+      version.valid_from = rows.Time(i, 20);
+      if (many_) version.like = likes_.Take(job.name, rows.View(i, 21));
+      if (version.like == nullptr) version.spec = rows.Text(i, 21);
+      job.versions.push_back(std::move(version));
       if (rows.View(i, 22).empty()) continue;
       calendars_.insert(rows.Text(i, 22));
       if (named_.empty() || named_.back() != jobs_.size() - 1) named_.push_back(jobs_.size() - 1);
@@ -65,6 +92,8 @@ class JobReader {
   }
 
  private:
+  const bool many_;
+  LikeSpecs likes_;
   std::vector<JobRow> jobs_;
   std::set<std::string> calendars_;
   std::vector<size_t> named_;  // jobs that name one
@@ -73,7 +102,7 @@ class JobReader {
 absl::StatusOr<std::vector<JobRow>> LoadAllJobs(SqlTransaction& transaction,
                                                 const std::string& shards) {
   TM_RETURN_IF_ERROR(transaction.Run(sql::kDeclareJobs, {shards}).status());
-  JobReader reader;
+  JobReader reader(/*many=*/true);
   for (;;) {
     TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kFetchJobs));
     if (rows.empty()) return std::move(reader).Done(transaction);
@@ -154,6 +183,9 @@ absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int
         TM_ASSIGN_OR_RETURN(const SqlRows alerts, transaction.Run(sql::kOpenAlerts));
         for (int i = 0; i < alerts.size(); ++i) snapshot.open_alerts.insert(alerts.Text(i, 0));
         TM_ASSIGN_OR_RETURN(snapshot.backfills, LoadBackfills(transaction, array));
+        TM_ASSIGN_OR_RETURN(const SqlRows late, transaction.Run(sql::kUnsettledJobs, {array}));
+        snapshot.unsettled.emplace();
+        for (int i = 0; i < late.size(); ++i) snapshot.unsettled->push_back(late.Int(i, 0));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));
@@ -166,7 +198,7 @@ absl::StatusOr<std::map<int64_t, JobRow>> LoadJobs(SqlTransaction& transaction,
   for (const int64_t id : job_ids) ids.Add(ToParam(id));
   TM_ASSIGN_OR_RETURN(const SqlRows rows,
                       transaction.Run(sql::kLoadJobsById, {std::move(ids).Take()}));
-  JobReader reader;
+  JobReader reader(/*many=*/false);
   reader.Take(rows);
   TM_ASSIGN_OR_RETURN(std::vector<JobRow> list, std::move(reader).Done(transaction));
   std::map<int64_t, JobRow> jobs;

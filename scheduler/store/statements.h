@@ -48,6 +48,7 @@ extern const std::string_view kFetchJobs;
 extern const std::string_view kLoadJobsById;  // $1 job ids; deleted ones, too
 // $1 names → name, version, include, weekend, valid_from, retroactive, dates in one text
 extern const std::string_view kLoadCalendars;
+extern const std::string_view kUnsettledJobs;  // (shards) → job_id, ascending
 extern const std::string_view kOpenAlerts;     // → dedup_key
 extern const std::string_view kLoadRuns;       // $1 shards → columns of a run
 extern const std::string_view kLoadBackfills;  // $1 shards → columns of one that has not ended
@@ -80,7 +81,7 @@ extern const std::string_view kDueUntil;   // $1 job ids, $2 dates
 // → job_id, biz_date of those that had none
 extern const std::string_view kWriteVerdicts;
 extern const std::string_view kSettleVerdicts;  // $1 job ids, $2 dates
-extern const std::string_view kResetCursor;  // $1 job, $2 time
+extern const std::string_view kResetCursor;     // $1 job, $2 time
 extern const std::string_view kAddSkippedRanges;
 extern const std::string_view kUpdateJobs;
 extern const std::string_view kArchiveWatermarks;

@@ -167,6 +167,14 @@ FROM calendar_version c
 WHERE c.name = ANY ($1::text[])
 ORDER BY c.name, c.version)sql";
 
+// By the index of what is not settled, which is short.
+const std::string_view kUnsettledJobs = R"sql(
+SELECT DISTINCT d.job_id
+FROM due_date d
+JOIN job j ON j.job_id = d.job_id
+WHERE NOT d.settled AND j.shard = ANY ($1::smallint[])
+ORDER BY d.job_id)sql";
+
 const std::string_view kOpenAlerts = "SELECT dedup_key FROM alert WHERE resolved_at IS NULL";
 
 const std::string_view kLoadRuns = R"sql(

@@ -182,6 +182,7 @@ void EngineHarness::Pump() {
         if (executor.stream == stream) Disconnect(executor);
       }
     }
+    questions += static_cast<int>(effects.queries.size());
     for (const LedgerQuery& query : effects.queries) answers_.push_back(store.Answer(query));
     if (!ledger_stalled) AnswerLedger();
     if (!effects.flush.has_value()) continue;

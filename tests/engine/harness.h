@@ -95,6 +95,7 @@ struct MemoryStore {
   void AddUpstream(const LedgerQuery& query, absl::CivilDay date, LedgerResult& result) const;
   int cascades = 0;
   void LoadBackfills(Snapshot& snapshot) const;
+  std::vector<int64_t> Unsettled() const;
   bool InDrill(int64_t job_id, absl::CivilDay date) const;
 };
 
@@ -179,6 +180,7 @@ class EngineHarness {
 
   MemoryStore store;
   std::map<std::string, Executor> executors;
+  int questions = 0;                // that the ledger was asked so far
   std::vector<std::string> denied;  // why streams were ended, oldest first
   CatchUpBudget budget;             // of the next scheduler
   absl::Duration unread_for;        // what executors say waits so long until it is handled

@@ -287,7 +287,20 @@ Snapshot MemoryStore::Load() const {
   for (const auto& [key, run] : active) snapshot.runs.push_back(run);
   for (const auto& [key, alert] : alerts) snapshot.open_alerts.insert(key);
   LoadBackfills(snapshot);
+  snapshot.unsettled = Unsettled();
   return snapshot;
+}
+
+std::vector<int64_t> MemoryStore::Unsettled() const {
+  std::vector<int64_t> unsettled;
+  for (const auto& [job_id, dates] : due) {
+    const bool all = std::all_of(dates.begin(), dates.end(), [&](absl::CivilDay date) {
+      const auto it = watermarks.find({job_id, date});
+      return it != watermarks.end() && IsSettled(it->second.status, it->second.reason);
+    });
+    if (!all) unsettled.push_back(job_id);
+  }
+  return unsettled;
 }
 
 void MemoryStore::LoadBackfills(Snapshot& snapshot) const {

@@ -96,6 +96,33 @@ TEST(RestartTest, O04TheNextTickIsOnTimeAndNothingInBetweenIsLost) {
   EXPECT_TRUE(h.store.skipped.empty());
 }
 
+TEST(RestartTest, AStartAsksTheLedgerOfNoJobOfWhichNothingIsLeft) {
+  EngineHarness h("2026-11-29T16:00:00Z");
+  JobSpec spec = EngineHarness::DailyJob("recon", "");
+  spec.schedule.cron = "0 30 0 * * ?";
+  const int64_t job = h.Apply(spec);
+  h.on_trigger = [&](Executor& e, const TriggerOrder& t) {
+    h.Begin(e, t);
+    h.Finish(e, t, Outcome::kSucceeded);
+  };
+  h.StartTerm();
+  h.Start("e1");
+  h.AdvanceTo("2026-11-29T16:31:00Z");
+  ASSERT_EQ(h.DatesRun(job), std::vector<std::string>{"2026-11-29"});
+  h.KillScheduler();
+  h.questions = 0;
+  h.StartTerm();
+  EXPECT_EQ(h.questions, 0);
+  // Its verdict is taken away, as a rehearsal does: the next start sees that.
+  h.KillScheduler();
+  h.store.DeleteWatermark(job, absl::CivilDay(2026, 11, 29));
+  h.Advance(absl::Minutes(10));
+  h.StartTerm();
+  EXPECT_GT(h.questions, 0);
+  h.Connect(h.executors.at("e1"));
+  EXPECT_EQ(h.DatesRun(job), (std::vector<std::string>{"2026-11-29", "2026-11-29"}));
+}
+
 TEST(RestartTest, O01WithoutATermNothingIsDispatched) {
   // Without its lock an owner owns nothing, instead of everything.
   EngineHarness h("2026-11-29T03:00:30Z");

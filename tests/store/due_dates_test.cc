@@ -8,6 +8,7 @@
 
 #include "scheduler/store/backfill_rows.h"
 #include "scheduler/store/ledger_reader.h"
+#include "scheduler/store/snapshot.h"
 #include "tests/store/flush_fixture.h"
 
 namespace tidemark {
@@ -57,6 +58,30 @@ class DueDatesTest : public FlushTest {
     return left;
   }
 };
+
+TEST_F(DueDatesTest, ASnapshotSaysOfWhichJobsSomethingIsLeft) {
+  const auto left = [&] { return LoadSnapshot(*connection_, {{7, {1, 1}}})->unsettled; };
+  EXPECT_EQ(left(), std::vector<int64_t>());
+  Note(1, 2);
+  EXPECT_EQ(left(), std::vector<int64_t>{kJob});
+  EXPECT_EQ(LoadSnapshot(*connection_, {{8, {1, 1}}})->unsettled, std::vector<int64_t>());
+  Mark("2026-11-01", "DONE");
+  Mark("2026-11-02", "WAIVED");
+  EXPECT_EQ(left(), std::vector<int64_t>());
+}
+
+TEST_F(DueDatesTest, SpecsThatDifferByTheNameAloneAreReadOnce) {
+  InsertJob(database_, kJob + 1, "other");
+  database_.Sql(
+      "UPDATE job_version v SET spec = '{\"name\":\"' || j.name || '\",\"app\":\"a\"}'"
+      " FROM job j WHERE j.job_id = v.job_id");
+  const auto snapshot = LoadSnapshot(*connection_, {{7, {1, 1}}});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  ASSERT_EQ(snapshot->jobs.size(), 2U);
+  const JobRow::Version& one = snapshot->jobs[0].versions.at(0);
+  EXPECT_EQ(one.text(), "{\"app\":\"a\"}");
+  EXPECT_EQ(one.like, snapshot->jobs[1].versions.at(0).like);
+}
 
 TEST_F(DueDatesTest, WhatIsNotSettledIsLeft) {
   Mark("2026-11-01", "DONE");
