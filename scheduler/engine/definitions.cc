@@ -69,7 +69,7 @@ absl::StatusOr<std::shared_ptr<Definition>> Definitions::Make(
   *definition = made;
   std::vector<DefinitionVersion> versions;
   for (const JobRow::Version& version : row.versions) {
-    absl::StatusOr<JobSpec> spec = decoders_.spec(version.text());
+    absl::StatusOr<JobSpec> spec = decoders_.spec(version.TextOf(row.name));
     if (!spec.ok()) {
       // An old one that nobody can read any more must not stop the one that mended it.
       if (&version == &row.versions.back()) return spec.status();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,11 @@ struct JobRow {
     // alike.
     std::shared_ptr<const std::string> like;
 
-    const std::string& text() const { return like != nullptr ? *like : spec; }
+    // The JSON, of the job of that name.
+    std::string TextOf(std::string_view name) const {
+      if (like == nullptr) return spec;
+      return "{\"name\":\"" + std::string(name) + "\"," + like->substr(1);
+    }
   };
   std::vector<Version> versions;  // oldest first
   // All versions of the calendars that any version names (and perhaps of others: jobs that were

@@ -79,7 +79,8 @@ TEST_F(DueDatesTest, SpecsThatDifferByTheNameAloneAreReadOnce) {
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
   ASSERT_EQ(snapshot->jobs.size(), 2U);
   const JobRow::Version& one = snapshot->jobs[0].versions.at(0);
-  EXPECT_EQ(one.text(), "{\"app\":\"a\"}");
+  EXPECT_EQ(one.TextOf(snapshot->jobs[0].name),
+            "{\"name\":\"" + snapshot->jobs[0].name + "\",\"app\":\"a\"}");
   EXPECT_EQ(one.like, snapshot->jobs[1].versions.at(0).like);
 }
 
