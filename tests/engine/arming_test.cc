@@ -77,6 +77,20 @@ TEST(ArmingTest, AtTheInstantTheTriggerLeavesWithoutWaitingForTheDatabase) {
   EXPECT_EQ(FormatInstant(*h.store.attempts.at(0).sent_at), "2026-11-29T03:01:00Z");
 }
 
+// What the loop asks before it looks at what came in meanwhile.
+TEST(ArmingTest, WhatIsDueIsLaunchedWithoutATick) {
+  Armed h;
+  Moment at = h.now();
+  EXPECT_FALSE(h.engine().LaunchDue(at)) << "nothing is due yet";
+  for (absl::Time* bound : {&at.lo, &at.hi}) *bound += absl::Milliseconds(500);
+  at.mono += absl::Milliseconds(500);
+  EXPECT_TRUE(h.engine().LaunchDue(at));
+  const Effects effects = h.engine().TakeEffects();
+  ASSERT_EQ(effects.messages.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<TriggerOrder>(effects.messages[0].body));
+  EXPECT_FALSE(h.engine().LaunchDue(at)) << "once";
+}
+
 TEST(ArmingTest, NothingIsSentBeforeTheRowIsCommitted) {
   EngineHarness h("2026-11-29T03:00:30Z");
   h.Apply(Minutely());
