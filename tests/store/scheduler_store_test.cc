@@ -71,6 +71,15 @@ class SchedulerStoreTest : public ::testing::Test {
   MigratedDatabase database_;
 };
 
+// Renewals and flushes alone would leave the loop to guess for seconds.
+TEST_F(SchedulerStoreTest, EachPollForOrdersTellsTheTime) {
+  Node node(database_, "a", [](StoreOptions* o) { o->renew_every = absl::Seconds(7); });
+  ASSERT_TRUE(node.heard.Wait([](const auto& state) { return state.clocks.size() >= 12; }));
+  const auto state = node.heard.Get();
+  EXPECT_THAT(state.commands, IsEmpty());
+  for (const ClockSample& sample : state.clocks) EXPECT_LE(sample.sent_mono, sample.received_mono);
+}
+
 TEST_F(SchedulerStoreTest, ATermFromStartToStop) {
   Node node(database_, "a");
   const TermInfo term = node.heard.WaitForTerm(1);
