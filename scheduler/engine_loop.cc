@@ -28,7 +28,8 @@ size_t RowsOf(const Flush& flush) {
          flush.watermarks.size() + flush.notes.size() + flush.cursors.size() +
          flush.skipped.size() + flush.jobs.size() + flush.executors.size() + flush.alerts.size() +
          flush.resolves.size() + flush.audits.size() + flush.cascades.size() +
-         flush.backfills.size() + flush.drills.size() + flush.commands.size();
+         flush.backfills.size() + flush.drills.size() + flush.commands.size() + flush.inbox.size() +
+         flush.inbox_taken.size();
 }
 
 }  // namespace
@@ -192,6 +193,21 @@ void EngineLoop::OnLedger(LedgerResult result) {
 
 void EngineLoop::OnCommands(std::vector<Command> commands) {
   Post([this, commands = std::move(commands)] { engine_.CommandsArrived(Now(), commands); });
+}
+
+void EngineLoop::OnShardsGained(Snapshot gained) {
+  Post([this, gained = std::move(gained)]() mutable {
+    engine_.ShardsGained(Now(), std::move(gained));
+    snapshot_taken_ = true;
+  });
+}
+
+void EngineLoop::OnInbox(std::vector<InboxItem> items) {
+  Post([this, items = std::move(items)] { engine_.InboxArrived(Now(), items); });
+}
+
+void EngineLoop::OnNodes(std::vector<std::string> addresses) {
+  outlets_.gateway->SetNodes(std::move(addresses));
 }
 
 void EngineLoop::OnClockSample(const ClockSample& sample) {

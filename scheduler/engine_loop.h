@@ -61,6 +61,9 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void OnLedger(LedgerResult result) override;
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
+  void OnShardsGained(Snapshot gained) override;
+  void OnInbox(std::vector<InboxItem> items) override;
+  void OnNodes(std::vector<std::string> addresses) override;
   void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) override;
   void OnStreamClosed(StreamId stream) override;
   void OnCongested(StreamId stream, bool congested) override;

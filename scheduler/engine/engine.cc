@@ -99,13 +99,23 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   SetNow(now);
   s.active = true;
   s.eyes_good_since = now.mono;
+  s.timeline = snapshot.timeline;
   s.shards = std::move(snapshot.shards);
   s.open_alerts = std::move(snapshot.open_alerts);
   alerts::ClockTrusted(s);  // a term begins with the clock as it is now
   s.next_scan = now.mono + kScanEvery;
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
-  s.jobs.Reserve(snapshot.jobs.size());
+  TakeIn(std::move(snapshot));
+}
+
+// Jobs and runs of shards that are ours from now on.
+void Engine::TakeIn(Snapshot snapshot) {
+  State& s = parts_->state;
+  s.jobs.Reserve(s.jobs.size() + snapshot.jobs.size());
+  std::vector<int64_t> taken;
+  taken.reserve(snapshot.jobs.size());
+  for (const JobRow& row : snapshot.jobs) taken.push_back(row.job_id);
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
   for (OpenBackfill& backfill : snapshot.backfills) parts_->backfills.Take(std::move(backfill));
   for (ActiveRun& run : snapshot.runs) {
@@ -113,7 +123,7 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
     ids_.StartAfter(run.run_id);
     parts_->runs.Adopt(std::move(run));
   }
-  s.Say(LogLine::Level::kInfo, "term started",
+  s.Say(LogLine::Level::kInfo, "shards taken",
         {{"jobs", std::to_string(s.jobs.size())},
          {"live_runs", std::to_string(s.runs.size())},
          {"shards", std::to_string(s.shards.size())}});
@@ -122,13 +132,24 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   parts_->arming.ArmDue();
   parts_->jobs.FireDue();
   const std::set<int64_t> told = alerts::JobsTold(s);
-  s.jobs.ForEach([&](JobState& job) {
-    const int64_t id = job.row.job_id;
+  for (const int64_t id : taken) {
+    JobState* job = s.FindJob(id);
+    if (job == nullptr) continue;
     const bool settled =
         snapshot.unsettled.has_value() && !told.contains(id) &&
         !std::binary_search(snapshot.unsettled->begin(), snapshot.unsettled->end(), id);
-    parts_->gaps.EvaluateAtStart(job, settled);
-  });
+    parts_->gaps.EvaluateAtStart(*job, settled);
+  }
+}
+
+void Engine::ShardsGained(Moment now, Snapshot gained) {
+  SetNow(now);
+  State& s = parts_->state;
+  if (!s.active) return;
+  for (const auto& [shard, epoch] : gained.shards) s.shards[shard] = epoch;
+  s.open_alerts.insert(gained.open_alerts.begin(), gained.open_alerts.end());
+  s.eyes_good_since = now.mono;  // X8: nobody listened to their executors for a while
+  TakeIn(std::move(gained));
 }
 
 void Engine::TermEnded(Moment now, const std::string& why) {
@@ -215,6 +236,22 @@ void Engine::CommandsArrived(Moment now, const std::vector<Command>& commands) {
   SetNow(now);
   if (!parts_->state.active) return;  // read again in the next term
   for (const Command& command : commands) parts_->commands.Carry(command);
+}
+
+void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items) {
+  SetNow(now);
+  State& s = parts_->state;
+  if (!s.active) return;  // read again in the next term
+  for (const InboxItem& item : items) {
+    RunReport report{item.attempt, item.registration, {}};
+    if (item.refused.empty()) {
+      report.event = FinishedReport{item.result};
+    } else {
+      report.event = RefusedReport{item.refused, item.result.message};
+    }
+    parts_->runs.OnReport(/*stream=*/0, report, now.mono);
+    s.flush.inbox_taken.push_back(item.attempt);
+  }
 }
 
 bool Engine::LaunchDue(Moment now) {

@@ -26,6 +26,8 @@ class Engine {
 
   void TermStarted(Moment now, Snapshot snapshot);
   void TermEnded(Moment now, const std::string& why);
+  // More shards in the middle of a term: a dead node's, or one's that leaves.
+  void ShardsGained(Moment now, Snapshot gained);
   // The database's clock stepped by `step`: nothing fires until it is trusted again.
   void ClockLeapt(Moment now, absl::Duration step);
   void ClockTrusted(Moment now);
@@ -41,6 +43,8 @@ class Engine {
   void Flushed(Moment now, const FlushResult& result);
   void Ledger(Moment now, const LedgerResult& result);
   void CommandsArrived(Moment now, const std::vector<Command>& commands);
+  // Final reports that other nodes took in (X7).
+  void InboxArrived(Moment now, const std::vector<InboxItem>& items);
   void Tick(Moment now);
   // The first of what is due by now, which Tick would see to as well, and nothing else. False:
   // nothing is due, or it has to wait.
@@ -59,6 +63,7 @@ class Engine {
   class Parts;
   std::unique_ptr<Parts> MakeParts();
   void SetNow(Moment now);
+  void TakeIn(Snapshot snapshot);
   void BlameJobs(const FlushResult& result);
 
   Decoders decoders_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -25,11 +26,14 @@ struct HandlerInfo {
   int concurrency = 0;  // 0: only the capacity limits
 };
 
+struct TriggerOrder;
+
 struct HeldRun {
   AttemptRef attempt;
   int shard = 0;
   Epoch epoch;
   bool started = false;
+  std::shared_ptr<const TriggerOrder> trigger;  // in a Hello; null: not said
 };
 
 struct AcceptedReport {};
@@ -88,6 +92,7 @@ struct WelcomeMessage {
   int64_t registration = 0;
   absl::Duration beat;
   absl::Duration lease;
+  uint32_t timeline = 1;  // of PostgreSQL
 };
 struct WaitMessage {
   std::string text;

@@ -68,7 +68,25 @@ struct JobRow {
   std::shared_ptr<const CalendarSet> calendars;
 };
 
-// All that a new owner needs.
+// An executor that was registered when the database failed over.
+struct KnownExecutor {
+  std::string executor_id;
+  std::string app;
+  std::string ns;
+  int64_t registration = 0;
+};
+
+// A final report that came in through a node that does not own its run: what Finished or Refused
+// said of the attempt.
+struct InboxItem {
+  AttemptRef attempt;
+  int64_t registration = 0;
+  std::string refused;  // the reason; "": it is `result` of a Finished
+  AttemptResult result;
+};
+
+// All that a new owner needs; or, when a node takes more shards in the middle of its term, what it
+// needs of those.
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<ActiveRun> runs;
@@ -77,6 +95,11 @@ struct Snapshot {
   std::set<std::string> open_alerts;    // dedup_keys of those that nothing has resolved
   // Jobs with due dates that were noted and are not settled, ascending. Unset: not known.
   std::optional<std::vector<int64_t>> unsettled;
+  uint32_t timeline = 1;  // of PostgreSQL
+  // N2: the shards were last taken on another timeline, so commits may be lost. Nothing is sent to
+  // an app before all `executors` of it have said hello or lost_after has passed.
+  bool failed_over = false;
+  std::vector<KnownExecutor> executors;  // those that were up; only with failed_over
 };
 
 // An operator's order, as its row has it. `args` by kind, see engine/commands.h.
@@ -326,6 +349,12 @@ struct ExecutorRegistered {
   bool drained = false;  // an operator drained this executor_id: it gets nothing new
 };
 
+// A final report of a run that this node does not know: kept for the owner of its shard (X7), who
+// reads it from `inbox`, if a live run has that attempt under that registration (0: any).
+struct InboxWrite {
+  InboxItem item;
+};
+
 struct ExecutorState {
   std::string executor_id;
   int64_t registration = 0;
@@ -368,6 +397,8 @@ struct Flush {
   std::vector<BackfillWrite> backfills;
   std::vector<DrillWrite> drills;
   std::vector<CommandDone> commands;
+  std::vector<InboxWrite> inbox;
+  std::vector<AttemptRef> inbox_taken;  // dealt with by this flush: the rows are deleted
 
   bool empty() const {
     return registers.empty() && closes.empty() && disarms.empty() && skips.empty() &&
@@ -375,7 +406,8 @@ struct Flush {
            watermarks.empty() && notes.empty() && cursors.empty() && skipped.empty() &&
            jobs.empty() && executors.empty() && verdicts.empty() && verdicts_settled.empty() &&
            alerts.empty() && resolves.empty() && audits.empty() && cascades.empty() &&
-           backfills.empty() && drills.empty() && commands.empty();
+           backfills.empty() && drills.empty() && commands.empty() && inbox.empty() &&
+           inbox_taken.empty();
   }
 };
 

@@ -229,7 +229,8 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
     session.runs_of = std::move(old->runs_of);
     session.armed = old->armed;
   }
-  s_.Send(session.stream, WelcomeMessage{session.registration, s_.times.beat, s_.times.lease});
+  s_.Send(session.stream,
+          WelcomeMessage{session.registration, s_.times.beat, s_.times.lease, s_.timeline});
   s_.Say(LogLine::Level::kInfo, "executor registered",
          {{"executor", session.hello.executor_id},
           {"app", session.hello.app},

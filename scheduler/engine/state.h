@@ -160,6 +160,7 @@ struct State {
   bool active = false;             // in a term
   bool holding = false;            // the clock is not trusted: nothing fires
   absl::Duration eyes_good_since;  // X8
+  uint32_t timeline = 1;           // of PostgreSQL
   std::map<int, Epoch> shards;
 
   JobTable jobs;

@@ -21,7 +21,7 @@ Epoch EpochOf(const v1::Epoch& epoch) { return {epoch.timeline(), epoch.number()
 
 HeldRun HeldOf(const v1::HeldRun& held) {
   return {RefOf(held.attempt()), static_cast<int>(held.shard()), EpochOf(held.epoch()),
-          held.started()};
+          held.started(), nullptr};
 }
 
 Outcome OutcomeOf(v1::Finished::Outcome outcome) {
@@ -137,6 +137,7 @@ struct Adder {
     welcome->set_registration(m.registration);
     *welcome->mutable_beat() = ToProto(m.beat);
     *welcome->mutable_lease() = ToProto(m.lease);
+    welcome->set_timeline(m.timeline);
   }
   void operator()(const WaitMessage& m) const { out.mutable_wait()->set_message(m.text); }
   void operator()(const NoticeMessage& m) const { *out.add_notices() = m.text; }

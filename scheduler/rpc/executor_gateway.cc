@@ -60,7 +60,8 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
 
   void Begin() { StartRead(&incoming_); }
 
-  void Queue(const Outbound& message, const std::string& node_id) {
+  void Queue(const Outbound& message, const std::string& node_id,
+             const std::vector<std::string>& nodes) {
     absl::MutexLock lock(&mutex_);
     if (finishing_ || cut_) return;
     if (const auto* welcome = std::get_if<WelcomeMessage>(&message.body)) {
@@ -69,13 +70,23 @@ class Stream : public grpc::ServerBidiReactor<v1::ExecutorMessage, v1::Scheduler
     v1::SchedulerMessage& waiting = Waiting();
     const int orders = waiting.orders_size();
     AddTo(message, waiting);
-    if (waiting.has_welcome()) waiting.mutable_welcome()->set_node_id(node_id);
+    if (waiting.has_welcome()) {
+      waiting.mutable_welcome()->set_node_id(node_id);
+      waiting.mutable_welcome()->mutable_nodes()->Assign(nodes.begin(), nodes.end());
+    }
     if (waiting.orders_size() > orders) {
       waiting_bytes_ += waiting.orders(orders).ByteSizeLong();
       ++waiting_orders_;
     }
     WriteNext();
     CutIfUnread();
+  }
+
+  void TellNodes(const std::vector<std::string>& nodes) {
+    absl::MutexLock lock(&mutex_);
+    if (registration_ == 0 || finishing_ || cut_) return;
+    Waiting().mutable_nodes()->mutable_addresses()->Assign(nodes.begin(), nodes.end());
+    WriteNext();
   }
 
   void Handled(size_t bytes) {
@@ -305,7 +316,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
     absl::MutexLock lock(&mutex_);
     for (const Outbound& message : messages) {
       const auto it = streams_.find(message.stream);
-      if (it != streams_.end()) it->second->Queue(message, node_id_);
+      if (it != streams_.end()) it->second->Queue(message, node_id_, nodes_);
     }
   }
 
@@ -322,6 +333,13 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   void SetNode(const std::string& node_id) {
     absl::MutexLock lock(&mutex_);
     node_id_ = node_id;
+  }
+
+  void SetNodes(std::vector<std::string> addresses) {
+    absl::MutexLock lock(&mutex_);
+    if (addresses == nodes_) return;
+    nodes_ = std::move(addresses);
+    for (auto& [id, stream] : streams_) stream->TellNodes(nodes_);
   }
 
   void Close(StreamId stream) {
@@ -379,6 +397,7 @@ class ExecutorGateway::Impl : public v1::ExecutorService::CallbackService {
   std::unordered_map<std::string, int> streams_of_ ABSL_GUARDED_BY(mutex_);  // by caller
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::string node_id_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> nodes_ ABSL_GUARDED_BY(mutex_);  // all that live
   StreamId last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<StreamId, Stream*> streams_ ABSL_GUARDED_BY(mutex_);
 };
@@ -389,6 +408,9 @@ ExecutorGateway::ExecutorGateway(const AccessGate& gate, GatewayListener* listen
 ExecutorGateway::~ExecutorGateway() = default;
 grpc::Service* ExecutorGateway::service() { return impl_.get(); }
 void ExecutorGateway::SetNode(const std::string& node_id) { impl_->SetNode(node_id); }
+void ExecutorGateway::SetNodes(std::vector<std::string> addresses) {
+  impl_->SetNodes(std::move(addresses));
+}
 void ExecutorGateway::Send(const std::vector<Outbound>& messages) { impl_->Send(messages); }
 void ExecutorGateway::Handled(StreamId stream, size_t bytes) { impl_->Handled(stream, bytes); }
 void ExecutorGateway::Close(StreamId stream) { impl_->Close(stream); }

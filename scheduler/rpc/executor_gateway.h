@@ -46,6 +46,8 @@ class ExecutorGateway {
   grpc::Service* service();
   // What Welcomes say the node is: executors tell nodes apart by it. Before the first term.
   void SetNode(const std::string& node_id);
+  // Addresses of all live nodes, for Welcomes and, when they change, for all that are welcomed.
+  void SetNodes(std::vector<std::string> addresses);
   // Unknown streams are ignored: they have just closed.
   void Send(const std::vector<Outbound>& messages);
   // A message of that size (ExecutorMessage::bytes) does not wait any more.

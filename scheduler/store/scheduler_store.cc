@@ -269,6 +269,7 @@ absl::StatusOr<Snapshot> SchedulerStore::Impl::TakeShards(Session& session, Term
   std::map<int, Epoch> shards;
   for (const auto& [shard, number] : claimed) shards[shard] = {info->timeline, number};
   TM_ASSIGN_OR_RETURN(Snapshot snapshot, LoadSnapshot(*connection, shards));
+  snapshot.timeline = info->timeline;
   TM_RETURN_IF_ERROR(Housekeeping(*connection));
   return snapshot;
 }

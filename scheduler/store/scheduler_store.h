@@ -69,6 +69,12 @@ class StoreListener {
   virtual void OnLedger(LedgerResult result) = 0;
   virtual void OnCommands(std::vector<Command> commands) = 0;  // each once a term, oldest first
   virtual void OnClockSample(const ClockSample& sample) = 0;   // also between terms
+  // More shards in the middle of the term, with all that belongs to them.
+  virtual void OnShardsGained(Snapshot /*gained*/) {}
+  // Reports that other nodes took in for this one's runs, each once a term, oldest first.
+  virtual void OnInbox(std::vector<InboxItem> /*items*/) {}
+  // Addresses of all live nodes: at the term's start and when they change.
+  virtual void OnNodes(std::vector<std::string> /*addresses*/) {}
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

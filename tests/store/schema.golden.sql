@@ -510,8 +510,15 @@ CREATE TABLE tidemark.inbox (
     run_id uuid NOT NULL,
     attempt integer NOT NULL,
     shard smallint NOT NULL,
-    body bytea NOT NULL,
-    received_at timestamp with time zone NOT NULL
+    received_at timestamp with time zone NOT NULL,
+    registration bigint NOT NULL,
+    refused character varying(32) DEFAULT ''::character varying NOT NULL,
+    outcome character varying(32) NOT NULL,
+    message text DEFAULT ''::text NOT NULL,
+    result text DEFAULT ''::text NOT NULL,
+    result_rows bigint,
+    result_digest character varying(128) DEFAULT ''::character varying NOT NULL,
+    checkpoint text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE tidemark.job (
@@ -788,7 +795,11 @@ CREATE TABLE tidemark.scheduler_node (
     address text NOT NULL,
     version text NOT NULL,
     lease_until timestamp with time zone NOT NULL,
-    started_at timestamp with time zone NOT NULL
+    started_at timestamp with time zone NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    clock_offset bigint,
+    clock_uncertainty bigint,
+    lag bigint
 )
 WITH (fillfactor='50');
 
@@ -804,6 +815,7 @@ CREATE TABLE tidemark.shard (
     node_id character varying(64),
     incarnation uuid,
     epoch bigint DEFAULT 0 NOT NULL,
+    timeline bigint DEFAULT 0 NOT NULL,
     CONSTRAINT shard_check CHECK (((node_id IS NULL) = (incarnation IS NULL)))
 );
 
