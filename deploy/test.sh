@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is needed, builds, and runs every test. With --all also everything under both
-# sanitizer builds; in CI (CI=true) those run the tests labelled "sanitized" alone.
+# sanitizer builds; in CI (CI=true) those run the tests labelled for it alone.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -8,7 +8,8 @@ usage() {
   cat <<END
 deploy/test.sh [--all]
   --all   also build and test everything with AddressSanitizer + UBSan and with ThreadSanitizer
-          (an hour on a small machine). With CI=true only the tests labelled "sanitized".
+          (an hour on a small machine). With CI=true only the tests labelled "sanitized", and with
+          the former "sanitized-pure" (code without threads), run there.
 END
 }
 
@@ -77,10 +78,12 @@ run_tests debug
 for preset in asan tsan; do
   case $scope in
     sanitized)
-      stage "build ($preset, the tests labelled sanitized)"
-      configure_and_build "$preset" sanitized_tests
-      stage "tests ($preset, the tests labelled sanitized)"
-      run_tests "$preset" -L '^sanitized$'
+      targets=sanitized_tests labels='^sanitized'
+      if [ "$preset" = tsan ]; then targets=threaded_tests labels='^sanitized$'; fi
+      stage "build ($preset, $targets)"
+      configure_and_build "$preset" "$targets"
+      stage "tests ($preset, labelled $labels)"
+      run_tests "$preset" -L "$labels"
       ;;
     all)
       stage "build ($preset)"

@@ -190,6 +190,7 @@ struct State {
   absl::Duration next_scan;
   absl::Duration next_sweep;
   absl::Duration next_progress;
+  std::set<std::string> apps_told;  // as down, by this node in this term
   std::map<std::string, absl::Duration> app_up;  // when an executor of the app was last seen up
   bool ids_checked = false;         // what earlier terms told of shared ids was looked at
   std::set<int64_t> cursors_ahead;  // jobs with JobState::told_cursor
