@@ -31,6 +31,14 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--database-url-file", config.database_url_file,
                  "File with that URL in one line, so that its password is seen nowhere else")
       ->envname("TIDEMARK_DATABASE_URL_FILE");
+  app.add_option(
+         "--database-listen-url", config.database_listen_url,
+         "Where LISTEN goes when --database-url leads through a proxy that pools "
+         "transactions (pgbouncer); without it orders of other nodes take up to 0.5 s there")
+      ->envname("TIDEMARK_DATABASE_LISTEN_URL");
+  app.add_option("--database-listen-url-file", config.database_listen_url_file,
+                 "File with that URL in one line")
+      ->envname("TIDEMARK_DATABASE_LISTEN_URL_FILE");
   app.add_option("--schema", config.schema, "Schema of the scheduler's tables")
       ->envname("TIDEMARK_SCHEMA")
       ->capture_default_str();
@@ -109,16 +117,23 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   AddLimitOptions(app, config);
 }
 
+// Takes the secret that `file`, if there is one, holds for `option`.
+std::string ReadSecretFor(const std::string& option, const std::string& file, std::string* value) {
+  if (file.empty()) return "";
+  if (!value->empty()) return option + " and " + option + "-file exclude each other";
+  absl::StatusOr<std::string> url = ReadSecret(file);
+  if (!url.ok()) return option + "-file: " + Message(url.status());
+  *value = *std::move(url);
+  return "";
+}
+
 // Takes the secrets that files hold. Returns what is wrong, or "".
 std::string ReadSecrets(SchedulerConfig& config) {
-  if (config.database_url_file.empty()) return "";
-  if (!config.database_url.empty()) {
-    return "--database-url and --database-url-file exclude each other";
-  }
-  absl::StatusOr<std::string> url = ReadSecret(config.database_url_file);
-  if (!url.ok()) return "--database-url-file: " + Message(url.status());
-  config.database_url = *std::move(url);
-  return "";
+  std::string problem =
+      ReadSecretFor("--database-url", config.database_url_file, &config.database_url);
+  if (!problem.empty()) return problem;
+  return ReadSecretFor("--database-listen-url", config.database_listen_url_file,
+                       &config.database_listen_url);
 }
 
 std::string Problem(const SchedulerConfig& config) {

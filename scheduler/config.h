@@ -13,9 +13,11 @@
 namespace tidemark {
 
 struct SchedulerConfig {
-  std::string config_file;        // "": none
-  std::string database_url;       // any libpq form; empty with dev
-  std::string database_url_file;  // holds database_url, in one line; "": none
+  std::string config_file;               // "": none
+  std::string database_url;              // any libpq form; empty with dev
+  std::string database_url_file;         // holds database_url, in one line; "": none
+  std::string database_listen_url;       // where LISTEN goes past a pooling proxy; "": the same
+  std::string database_listen_url_file;  // likewise
   std::string schema = "tidemark";
   bool dev = false;
   std::string data_dir;  // dev

@@ -142,6 +142,7 @@ absl::Status Node::StartServer() {
 void Node::MakeScheduling() {
   StoreOptions options;
   options.database = database_;
+  options.listen_url = config_.database_listen_url;
   options.address = server_->address();
   options.version = kVersion;
   options.retention = {config_.keep_history_days, config_.keep_log_days};

@@ -108,6 +108,14 @@ TEST_F(ConfigTest, ASecretComesFromAFileAndIsShownNowhere) {
   EXPECT_EQ(code_, 0) << err_;
   EXPECT_EQ((out_ + err_).find("hunter2"), std::string::npos) << out_ << err_;
   EXPECT_THAT(out_, HasSubstr("db.example"));
+  config = Read({"--database-url", "postgresql://pool/db", "--database-listen-url-file", secret});
+  ASSERT_TRUE(config.has_value()) << err_;
+  EXPECT_EQ(config->database_listen_url, "postgresql://u:hunter2@db.example/tidemark");
+  EXPECT_FALSE(Read({"--database-url", "postgresql://pool/db", "--database-listen-url",
+                     "postgresql://u:hunter2@direct.example/tidemark", "--check-config"})
+                   .has_value());
+  EXPECT_EQ((out_ + err_).find("hunter2"), std::string::npos) << out_ << err_;
+  EXPECT_THAT(out_, HasSubstr("direct.example"));
   EXPECT_FALSE(Read({"--database-url-file", dir_ + "/none"}).has_value());
   EXPECT_EQ(code_, 2);
   EXPECT_THAT(err_, HasSubstr(dir_ + "/none"));
