@@ -14,7 +14,8 @@ extern const std::string_view kMigrationSettings;     // $1 schema
 extern const std::string_view kLockMigrations;        // $1 schema; until the transaction's end
 extern const std::string_view kCreateSchema;          // script
 extern const std::string_view kCreateMigrationTable;  // script
-extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3 checksum
+extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3 checksum, $4 needs
+extern const std::string_view kLiveNodes;             // their ids in one text; NULL: none is up
 
 // ---------------------------------------------------------------- terms
 // $1 node, $2 incarnation, $3 address, $4 version, $5 lease µs, $6 also while another incarnation's

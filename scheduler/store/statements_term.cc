@@ -6,7 +6,9 @@ namespace tidemark::sql {
 const std::string_view kHasMigrationTable = "SELECT to_regclass('schema_migration') IS NOT NULL";
 
 const std::string_view kAppliedMigrations =
-    "SELECT version, checksum FROM schema_migration ORDER BY version";
+    // The column is missing in a schema that nothing migrated since there is one.
+    "SELECT version, checksum, coalesce((to_jsonb(m) ->> 'needs')::integer, version)"
+    " FROM schema_migration m ORDER BY version";
 
 const std::string_view kMigrationSettings =
     "SELECT set_config('tidemark.schema', $1, true), set_config('statement_timeout', '10min', "
@@ -28,12 +30,18 @@ CREATE TABLE IF NOT EXISTS schema_migration (
   name        text NOT NULL,
   checksum    text NOT NULL,
   applied_at  timestamptz NOT NULL
-))sql";
+);
+-- The last version that a program must know to work with the schema after this one.
+ALTER TABLE schema_migration ADD COLUMN IF NOT EXISTS needs integer)sql";
+
+const std::string_view kLiveNodes =
+    "SELECT string_agg(node_id, ', ' ORDER BY node_id) FROM scheduler_node"
+    " WHERE lease_until > tidemark_now()";
 
 // The wall clock on purpose: the first migration makes tidemark_now() itself.
 const std::string_view kRecordMigration = R"sql(
-INSERT INTO schema_migration (version, name, checksum, applied_at)
-VALUES ($1, $2, $3, tidemark_now()))sql";
+INSERT INTO schema_migration (version, name, checksum, applied_at, needs)
+VALUES ($1, $2, $3, tidemark_now(), $4))sql";
 
 const std::string_view kRegisterNode = R"sql(
 INSERT INTO scheduler_node AS n (node_id, incarnation, address, version, lease_until, started_at)
