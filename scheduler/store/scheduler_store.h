@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ class StoreListener {
   virtual void OnInbox(std::vector<InboxItem> /*items*/) {}
   // Addresses of all live nodes: at the term's start and when they change.
   virtual void OnNodes(std::vector<std::string> /*addresses*/) {}
+  // All executors that operators drained: at the term's start if there are any, and when they
+  // change. The order's own node knows it before.
+  virtual void OnDrained(std::set<std::string> /*executor_ids*/) {}
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,
