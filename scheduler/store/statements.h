@@ -34,7 +34,8 @@ extern const std::string_view kCountShards;  // → rows of shard
 extern const std::string_view kClaimShards;
 extern const std::string_view kTellCluster;  // nodes or owners change: all look at once
 // $1 node, $2 incarnation → its share, what it owns, shards without a live owner, rows of shard, µs
-// until the first lease of another node ends, addresses of live nodes, a line each
+// until the first lease of another node ends, addresses of live nodes, a line each, executors that
+// operators drained, a line each
 extern const std::string_view kLookAtCluster;
 // $1 node, $2 incarnation, $3 lease µs, $4 clock_offset, $5 clock_uncertainty, $6 lag → the
 // database's time; no row: the lease is over.

@@ -116,7 +116,8 @@ SELECT tidemark_share($1::text, $2::uuid),
        count(*),
        (SELECT (extract(epoch FROM min(o.lease_until) - (SELECT at FROM t)) * 1000000)::bigint
         FROM alive o WHERE o.node_id <> $1::text AND isfinite(o.lease_until)),
-       (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o)
+       (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o),
+       (SELECT string_agg(x.executor_id, E'\n') FROM executor x WHERE x.drained)
 FROM shard s
 LEFT JOIN alive a ON a.node_id = s.node_id AND a.incarnation = s.incarnation)sql";
 
