@@ -86,10 +86,12 @@ function(tidemark_program name)
 endfunction()
 
 include(GoogleTest)
-# Builds the test programs labelled "sanitized".
+# Build the test programs labelled "sanitized" or "sanitized-pure", and the former alone.
 add_custom_target(sanitized_tests)
+add_custom_target(threaded_tests)
 # tidemark_test(NAME SOURCES ... DEPS ... [LABELS ...]): one GoogleTest program, each case a ctest.
-# Label "sanitized" marks what CI runs under the sanitizer presets too.
+# Label "sanitized" marks what CI runs under the sanitizer presets too; "sanitized-pure" is for code
+# without threads, which ThreadSanitizer need not see.
 function(tidemark_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;PROPERTIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -114,6 +116,9 @@ function(tidemark_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX ${name}. NO_PRETTY_VALUES
     PROPERTIES ${properties})
   if("sanitized" IN_LIST ARG_LABELS)
+    add_dependencies(threaded_tests ${name})
+  endif()
+  if("sanitized" IN_LIST ARG_LABELS OR "sanitized-pure" IN_LIST ARG_LABELS)
     add_dependencies(sanitized_tests ${name})
   endif()
 endfunction()

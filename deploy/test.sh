@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is needed, builds, and runs every test. With --all also everything under both
-# sanitizer builds; in CI (CI=true) those run the tests labelled "sanitized" alone.
+# sanitizer builds; in CI (CI=true) those run the tests labelled for it alone.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -8,7 +8,8 @@ usage() {
   cat <<END
 deploy/test.sh [--all]
   --all   also build and test everything with AddressSanitizer + UBSan and with ThreadSanitizer
-          (an hour on a small machine). With CI=true only the tests labelled "sanitized".
+          (an hour on a small machine). With CI=true only the tests labelled "sanitized", and with
+          the former "sanitized-pure" (code without threads), run there.
 END
 }
 
@@ -24,6 +25,7 @@ esac
 passed=0
 failed=0
 runs=0
+faults=  # a line for each test that failed
 
 # run_tests PRESET [ctest arguments]: counts what passed and failed; a failure does not end the
 # script, so that one run shows all of them.
@@ -44,9 +46,27 @@ run_tests() {
   failed=$((failed + ${of% *}))
   passed=$((passed + ${of#* } - ${of% *}))
   if [ "${of% *}" != 0 ]; then
+    # "	 12 - cron_test.Name (Failed)", the last thing that ctest prints
+    faults+=$(sed -n "s/^\t *[0-9]* - \(.*\)$/build\/$preset: \1/p" "$log")$'\n'
     echo "$script: failed in build/$preset: again with" \
       "'ctest --test-dir build/$preset --rerun-failed --output-on-failure'" >&2
   fi
+}
+
+# At the end, where whoever sees only the end of a long run finds it: each failed test, and what it
+# said last.
+tell_faults() {
+  [ -n "$faults" ] || return 0
+  say "failed:"
+  while read -r preset_name name _; do
+    if [ -z "$name" ]; then continue; fi
+    echo "$preset_name $name"
+    # ctest prints what a failed test wrote between its result and the next test's.
+    awk -v name="$name" '
+      $0 ~ /^ *[0-9]+\/[0-9]+ Test / { show = index($0, " " name " ") > 0 && $0 !~ / Passed / ? 1 : 0 }
+      show && $0 !~ /^ *Start / { print }' \
+      "$root/build/.ctest.$(basename "${preset_name%:}").log" | tail -n 60
+  done <<<"$faults"
 }
 
 "$root/deploy/setup.sh"
@@ -58,10 +78,12 @@ run_tests debug
 for preset in asan tsan; do
   case $scope in
     sanitized)
-      stage "build ($preset, the tests labelled sanitized)"
-      configure_and_build "$preset" sanitized_tests
-      stage "tests ($preset, the tests labelled sanitized)"
-      run_tests "$preset" -L '^sanitized$'
+      targets=sanitized_tests labels='^sanitized'
+      if [ "$preset" = tsan ]; then targets=threaded_tests labels='^sanitized$'; fi
+      stage "build ($preset, $targets)"
+      configure_and_build "$preset" "$targets"
+      stage "tests ($preset, labelled $labels)"
+      run_tests "$preset" -L "$labels"
       ;;
     all)
       stage "build ($preset)"
@@ -73,6 +95,7 @@ for preset in asan tsan; do
 done
 stage_end
 say "all stages: $SECONDS s"
+tell_faults
 if [ "$runs" -gt 1 ]; then
   echo "$passed passed, $failed failed"
 else

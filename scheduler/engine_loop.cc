@@ -126,6 +126,7 @@ void EngineLoop::Publish(absl::Duration now) {
   if (due) {
     next_publish_ = now + kEvery;
     status.gauges = engine_.Gauges();
+    status.lag = lag_;
     if (const TimeInterval time = db_clock_.At(now); db_clock_.known()) {
       status.clock_uncertainty = time.hi - time.lo;
       status.clock_offset = time.lo + (time.hi - time.lo) / 2 - clock_.WallNow();

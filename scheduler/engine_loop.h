@@ -41,6 +41,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
     std::optional<absl::Duration> idle;  // since its last turn; unset: it has not started
     std::optional<absl::Duration> clock_offset;
     std::optional<absl::Duration> clock_uncertainty;
+    absl::Duration lag;  // of the events that it took last
   };
 
   // Clock and random must be thread-safe and outlive it.

@@ -146,6 +146,10 @@ void Node::MakeScheduling() {
   options.version = kVersion;
   options.retention = {config_.keep_history_days, config_.keep_log_days};
   options.node_id = node_id_;
+  options.vitals = [this] {
+    const EngineLoop::Status status = loop_.GetStatus();
+    return NodeVitals{status.clock_offset, status.clock_uncertainty, status.lag};
+  };
   metrics_.emplace(kVersion, node_id_);
   counted_ = &*metrics_;
   status_.emplace(loop_, database_, *metrics_, clock_);

@@ -242,16 +242,7 @@ void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items) {
   SetNow(now);
   State& s = parts_->state;
   if (!s.active) return;  // read again in the next term
-  for (const InboxItem& item : items) {
-    RunReport report{item.attempt, item.registration, {}};
-    if (item.refused.empty()) {
-      report.event = FinishedReport{item.result};
-    } else {
-      report.event = RefusedReport{item.refused, item.result.message};
-    }
-    parts_->runs.OnReport(/*stream=*/0, report, now.mono);
-    s.flush.inbox_taken.push_back(item.attempt);
-  }
+  for (const InboxItem& item : items) parts_->runs.OnInbox(item);
 }
 
 bool Engine::LaunchDue(Moment now) {
@@ -302,6 +293,7 @@ Effects Engine::TakeEffects() {
     }
     s.out.flush = std::move(s.flush);
     s.flush = Flush();
+    s.inboxed.clear();
     s.in_flight = std::move(s.on_commit);
     s.on_commit.clear();
     s.flushing = true;

@@ -350,9 +350,12 @@ struct ExecutorRegistered {
 };
 
 // A final report of a run that this node does not know: kept for the owner of its shard (X7), who
-// reads it from `inbox`, if a live run has that attempt under that registration (0: any).
+// reads it from `inbox`, if a live run has that attempt under that registration (0: any) and is of
+// the app and namespace of the executor that said it. Else nothing happens.
 struct InboxWrite {
   InboxItem item;
+  std::string app{};
+  std::string ns{};
 };
 
 struct ExecutorState {

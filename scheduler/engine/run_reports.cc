@@ -22,7 +22,7 @@ void Runs::OnReport(StreamId stream, const RunReport& report, absl::Duration rec
     NoteLate(stream, report);
     return;
   }
-  Heard(*run, received);
+  if (stream != 0) Heard(*run, received);
   if (run->phase == RunPhase::kClosing) return;  // said before; acknowledged with the commit
   if (const auto* refused = std::get_if<RefusedReport>(&report.event)) {
     OnRefused(*run, *refused);
@@ -68,6 +68,7 @@ void Runs::NoteLate(StreamId stream, const RunReport& report) {
 // The attempt may have ended a moment ago, by this report's first copy, and its row be on its way:
 // nothing is acknowledged that a crash could still undo.
 void Runs::AcknowledgeLate(StreamId stream, const AttemptRef& attempt) {
+  if (stream == 0) return;  // done by the node that took it in
   if (!s_.flushing && s_.NothingToFlush()) {
     s_.Send(stream, AcknowledgedOrder{attempt});
     return;
@@ -122,9 +123,17 @@ void Runs::OnRefused(LiveRun& run, const RefusedReport& refused) {
                                    ? absl::Seconds(1)
                                    : absl::Seconds(10);
   run.avoid[run.row.executor_id] = s_.now.mono + pause;
+  if (refused.reason == "CAPACITY") RefusedForRoom(run);
   const bool was_running = run.phase == RunPhase::kRunning;
   EndAttempt(run, {.sent = true, .refused = true}, was_running ? Outcome::kLost : Outcome::kRefused,
              result);
+}
+
+// Other nodes' runs fill it. What else waits would be refused, too, until it says what it has.
+void Runs::RefusedForRoom(const LiveRun& run) {
+  if (ExecutorSession* session = s_.FindSession(run.row.executor_id, run.row.registration)) {
+    session->full_for.insert(run.row.handler);
+  }
 }
 
 // The lock is of the occurrence, so another executor would find it taken, too: the run waits.

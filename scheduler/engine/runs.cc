@@ -229,7 +229,7 @@ void Runs::WriteDown(ActiveRun& row, const JobState& job, const ExecutorSession&
   row.registration = session.registration;
   row.executor_host = session.hello.host;
   row.on_lost = s_.session_part->OnLostFor(session, job.spec());
-  row.epoch = s_.shards[row.shard];
+  row.epoch = s_.EpochOf(row.shard);
   row.retry_at.reset();
   row.sent_at = s_.now.lo;
   row.attempt_started_at.reset();
@@ -330,7 +330,7 @@ void Runs::Trigger(LiveRun& run, const JobState& job, const ExecutorSession& ses
   order.attempt = {row.run_id, row.attempt};
   order.registration = row.registration;
   order.shard = row.shard;
-  order.epoch = s_.shards[row.shard];
+  order.epoch = s_.EpochOf(row.shard);
   order.job = row.job_name;
   order.handler = row.handler;
   if (row.biz_date.has_value()) order.biz_date = FormatDate(*row.biz_date);
@@ -362,7 +362,7 @@ void Runs::SendCancel(LiveRun& run, const std::string& cause) {
   if (session != nullptr && session->connected) {
     s_.Send(session->stream, CancelOrder{{run.row.run_id, run.row.attempt},
                                          run.row.shard,
-                                         s_.shards[run.row.shard],
+                                         s_.EpochOf(run.row.shard),
                                          run.cancel_cause});
   }
   SetTimer(run);

@@ -54,7 +54,13 @@ class Runs {
   void AdvanceJob(JobState& job);
   void AdvanceApp(const std::string& app);
 
+  // `stream` 0: through another node.
   void OnReport(StreamId stream, const RunReport& report, absl::Duration received);
+  // ---- run_inbox.cc
+  // About a run that this node does not have: another one may.
+  void OnForeignReport(const ExecutorSession& session, const RunReport& report);
+  // What another node took in; dealt with by the flush that is being collected.
+  void OnInbox(const InboxItem& item);
   // The run (re)appears in its executor's list of held runs.
   void OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received);
   // The executor, in contact under the same registration, does not have the attempt.
@@ -117,6 +123,7 @@ class Runs {
   absl::Duration StartDeadline(const LiveRun& run, const Timeouts& timeouts) const;
   // A sign of life of its executor about the run.
   void Heard(LiveRun& run, absl::Duration received);
+  void RefusedForRoom(const LiveRun& run);
   void NoteLate(StreamId stream, const RunReport& report);
   void AcknowledgeLate(StreamId stream, const AttemptRef& attempt);
 

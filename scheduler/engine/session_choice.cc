@@ -24,11 +24,11 @@ bool Sessions::Up(const ExecutorSession& session) const {
 }
 
 bool Sessions::HasRoom(const ExecutorSession& session) {
-  return !session.congested && static_cast<int>(session.runs.size()) < session.hello.capacity;
+  return !session.congested && session.Load() < session.hello.capacity;
 }
 
 bool Sessions::HasSlot(const ExecutorSession& session, const std::string& handler) const {
-  if (!HasRoom(session)) return false;
+  if (!HasRoom(session) || session.full_for.contains(handler)) return false;
   const HandlerInfo* info = FindHandler(session, handler);
   if (info == nullptr || info->concurrency == 0) return info != nullptr;
   const auto of_handler = session.runs_of.find(handler);
@@ -70,7 +70,7 @@ ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job, bool 
         !HasSlot(*session, run.row.handler)) {
       continue;
     }
-    const int load = static_cast<int>(session->runs.size()) + session->armed;
+    const int load = session->Load() + session->armed;
     if (ahead && load >= session->hello.capacity) continue;
     const auto avoided = run.avoid.find(session->hello.executor_id);
     if (avoided != run.avoid.end() && avoided->second > s_.now.mono) continue;

@@ -1,4 +1,5 @@
-// Registration and liveness. Choosing among executors is in session_choice.cc.
+// Registration and liveness. What executors say that they have is in session_held.cc, choosing
+// among them in session_choice.cc.
 #include "scheduler/engine/sessions.h"
 
 #include <algorithm>
@@ -52,6 +53,10 @@ void Sessions::OnReport(const ExecutorSession& session, const RunReport& report,
                         absl::Duration received) {
   const LiveRun* run = s_.FindRun(report.attempt.run_id);
   const Hello& hello = session.hello;
+  if (run == nullptr && !s_.OwnsAll() && !s_.given_up.contains(report.attempt)) {
+    s_.run_part->OnForeignReport(session, report);
+    return;
+  }
   if (run == nullptr || (run->row.app == hello.app && run->row.ns == hello.ns)) {
     s_.run_part->OnReport(session.stream, report, received);
     return;
@@ -210,7 +215,15 @@ void Sessions::OnRegistered(const std::string& executor_id, StreamId stream,
   }
   entry.waiting->registration = found->registration;
   entry.waiting->drained = found->drained;
-  Welcome(entry, found->kind == ExecutorRegistered::Kind::kNew);
+  Welcome(entry, IsNewHere(entry, found->kind));
+}
+
+// Whether the process is new to this node's jobs. Another node may have registered it a moment ago.
+bool Sessions::IsNewHere(const ExecutorEntry& entry, ExecutorRegistered::Kind kind) {
+  if (kind == ExecutorRegistered::Kind::kNew) return true;
+  const Hello& hello = entry.waiting->hello;
+  if (entry.current) return entry.current->hello.incarnation != hello.incarnation;
+  return hello.registration == 0;
 }
 
 void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
@@ -249,66 +262,6 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
   s_.gap_part->EvaluateApp(
       session.hello.app, new_incarnation ? TriggerPoint::kNewIncarnation : TriggerPoint::kExecutor);
   s_.run_part->AdvanceApp(session.hello.app);
-}
-
-void Sessions::Reconcile(ExecutorSession& session) {
-  std::set<std::string> held;
-  for (const HeldRun& item : session.hello.held) {
-    LiveRun* run = s_.FindRun(item.attempt.run_id);
-    const bool match = run != nullptr && run->row.attempt == item.attempt.attempt &&
-                       run->row.registration == session.registration;
-    if (!match) {
-      s_.Send(session.stream,
-              CancelOrder{item.attempt, item.shard, s_.shards[item.shard], "it is not live here"});
-      continue;
-    }
-    held.insert(item.attempt.run_id);
-    session.Hold(run->row);
-    s_.run_part->OnHeld(*run, item, s_.now.mono);
-    if (run->cancel_sent.has_value() || !run->row.cancel_by.empty()) {
-      run->cancel_sent = absl::ZeroDuration();  // said again at its next deadline
-    }
-  }
-  const auto at = s_.runs_at.find(session.hello.executor_id);
-  if (at == s_.runs_at.end()) return;
-  const std::set<std::string> theirs(at->second.begin(), at->second.end());
-  for (const std::string& run_id : theirs) {
-    LiveRun* run = s_.FindRun(run_id);
-    if (run == nullptr || held.contains(run_id)) continue;
-    if (run->row.registration < session.registration) {
-      s_.run_part->OnProcessGone(*run);
-    } else if (run->row.registration == session.registration) {
-      session.Hold(run->row);
-      s_.run_part->OnNotHeld(*run, session);
-    }
-  }
-}
-
-void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
-                           absl::Duration received) {
-  const bool came_free = session.draining && !beat.draining;
-  if (beat.draining && !session.draining) WriteState(session, "DRAINING");
-  session.draining = beat.draining;
-  alerts::ExecutorFound(s_, session.hello.executor_id, session.hello.app);
-  if (session.lost) {
-    session.lost = false;
-    WriteState(session, beat.draining ? "DRAINING" : "UP");
-  }
-  HeartbeatAckMessage ack;
-  ack.sequence = beat.sequence;
-  for (const HeldRun& item : beat.held) {
-    LiveRun* run = s_.FindRun(item.attempt.run_id);
-    if (run != nullptr && run->row.attempt == item.attempt.attempt &&
-        run->row.registration == session.registration) {
-      s_.run_part->OnHeld(*run, item, received);
-      ack.renewed.push_back(item.attempt);
-    } else {
-      s_.Send(session.stream,
-              CancelOrder{item.attempt, item.shard, s_.shards[item.shard], "it is not live here"});
-    }
-  }
-  s_.Send(session.stream, std::move(ack));
-  if (came_free) s_.run_part->AdvanceApp(session.hello.app);
 }
 
 void Sessions::Drain(const std::string& executor_id, bool drained) {

@@ -48,11 +48,10 @@ class Sessions {
   void LetWait(const ExecutorSession& current, const ExecutorSession& session);
   bool MayActElsewhere(const Hello& hello) const;
   bool Silent(const ExecutorSession& session) const;
-  void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
   void Register(ExecutorSession& session);
   void OnRegistered(const std::string& executor_id, StreamId stream, const FlushResult& result);
+  static bool IsNewHere(const ExecutorEntry& entry, ExecutorRegistered::Kind kind);
   void Welcome(ExecutorEntry& entry, bool new_incarnation);
-  void Reconcile(ExecutorSession& session);
   void Reject(StreamId stream, RejectedMessage::Reason reason, std::string text);
   bool Up(const ExecutorSession& session) const;
   bool Fits(const ExecutorSession& session, const LiveRun& run, const JobState& job) const;
@@ -63,6 +62,13 @@ class Sessions {
   void WriteState(const ExecutorSession& session, const std::string& state);
   ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);
+
+  // ---- session_held.cc
+  void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
+  void Reconcile(ExecutorSession& session);
+  bool IsOurs(const HeldRun& held) const;
+  LiveRun* FindHeld(const ExecutorSession& session, const HeldRun& held);
+  void Deny(const ExecutorSession& session, const HeldRun& held);
 
   State& s_;
   // Kept only so that choosing allocates nothing.

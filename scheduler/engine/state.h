@@ -100,7 +100,11 @@ struct ExecutorSession {
   std::unordered_set<std::string> runs;  // with an attempt here that is not released
   std::map<std::string, int> runs_of;    // of them by handler
   int armed = 0;                         // runs that are meant for it at their instant
+  // What it had beside them when it last said what it has: other nodes' runs.
+  int foreign = 0;
+  std::set<std::string> full_for;  // handlers for which it had no slot left; until it says more
 
+  int Load() const { return static_cast<int>(runs.size()) + foreign; }
   void Hold(const ActiveRun& run) {
     if (runs.insert(run.run_id).second) ++runs_of[run.handler];
   }
@@ -161,7 +165,7 @@ struct State {
   bool holding = false;            // the clock is not trusted: nothing fires
   absl::Duration eyes_good_since;  // X8
   uint32_t timeline = 1;           // of PostgreSQL
-  std::map<int, Epoch> shards;
+  std::map<int, Epoch> shards;     // owned
 
   JobTable jobs;
   std::deque<int64_t> extras;                                     // jobs with a JobExtra
@@ -190,6 +194,7 @@ struct State {
   absl::Duration next_scan;
   absl::Duration next_sweep;
   absl::Duration next_progress;
+  std::set<std::string> apps_told;  // as down, by this node in this term
   std::map<std::string, absl::Duration> app_up;  // when an executor of the app was last seen up
   bool ids_checked = false;         // what earlier terms told of shared ids was looked at
   std::set<int64_t> cursors_ahead;  // jobs with JobState::told_cursor
@@ -200,6 +205,7 @@ struct State {
 
   // The flush being collected, and what its commit releases.
   Flush flush;
+  std::set<AttemptRef> inboxed;  // in flush.inbox
   std::vector<std::function<void(const FlushResult&)>> on_commit;
   std::vector<std::function<void(const FlushResult&)>> in_flight;
   bool flushing = false;
@@ -224,6 +230,12 @@ struct State {
   Backfills* backfill_part = nullptr;
   Checks* check_part = nullptr;
 
+  bool OwnsAll() const { return shards.size() >= static_cast<size_t>(kShards); }
+  // Of an owned shard; the lowest for any other.
+  Epoch EpochOf(int shard) const {
+    const auto it = shards.find(shard);
+    return it == shards.end() ? Epoch() : it->second;
+  }
   JobState* FindJob(int64_t job_id) { return jobs.Find(job_id); }
   // The job of that name, if this node owns it.
   JobState* FindJobNamed(const std::string& name) { return jobs.FindNamed(name); }

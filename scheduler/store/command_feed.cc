@@ -13,7 +13,8 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t kMostAtOnce = 500;
-constexpr char kChannel[] = "tidemark_command";
+constexpr char kCommands[] = "tidemark_command";
+constexpr char kCluster[] = "tidemark_cluster";
 
 DatabaseOptions ListenOptions(const StoreOptions& options) {
   DatabaseOptions database = options.database;
@@ -79,14 +80,15 @@ absl::StatusOr<std::vector<Command>> ReadOpen(SqlTransaction& transaction,
 }  // namespace
 
 CommandFeed::CommandFeed(const StoreOptions& options, Clock* clock, Term* term,
-                         std::map<int, Epoch> shards)
+                         const std::map<int, Epoch>& shards, std::function<void()> cluster_changed)
     : clock_(clock),
       poll_(options.command_poll),
       max_backoff_(options.max_backoff),
       term_(term),
-      shards_(ShardArray(shards)),
+      cluster_changed_(std::move(cluster_changed)),
       session_(options.database),
       listen_session_(ListenOptions(options)),
+      shards_(shards),
       reader_([this] { Read(); }),
       listener_([this] { Listen(); }) {}
 
@@ -104,6 +106,19 @@ CommandFeed::~CommandFeed() {
 }
 
 void CommandFeed::Poke() { wake_.Notify(); }
+
+void CommandFeed::AddShards(const std::map<int, Epoch>& shards) {
+  {
+    const MutexLock lock(&mutex_);
+    shards_.insert(shards.begin(), shards.end());
+  }
+  wake_.Notify();
+}
+
+std::string CommandFeed::Shards() {
+  const MutexLock lock(&mutex_);
+  return ShardArray(shards_);
+}
 
 bool CommandFeed::Stopped() {
   {
@@ -123,14 +138,15 @@ void CommandFeed::Read() {
 }
 
 absl::Status CommandFeed::ReadOnce() {
-  if (shards_ == "{}") return absl::OkStatus();
+  const std::string shards = Shards();
+  if (shards == "{}") return absl::OkStatus();
   TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
   std::vector<Command> commands;
   ClockSample sample;
   TM_RETURN_IF_ERROR(connection->Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
         TM_RETURN_IF_ERROR(Prune(transaction, &known_));
-        TM_ASSIGN_OR_RETURN(commands, ReadOpen(transaction, shards_, known_, *clock_, &sample));
+        TM_ASSIGN_OR_RETURN(commands, ReadOpen(transaction, shards, known_, *clock_, &sample));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));
@@ -160,12 +176,18 @@ void CommandFeed::Listen() {
 absl::Status CommandFeed::ListenOnce(bool* listening) {
   TM_ASSIGN_OR_RETURN(Connection * connection, listen_session_.Get());
   if (!*listening) {
-    TM_RETURN_IF_ERROR(connection->Listen(kChannel));
+    TM_RETURN_IF_ERROR(connection->Listen(kCommands));
+    TM_RETURN_IF_ERROR(connection->Listen(kCluster));
     *listening = true;
     wake_.Notify();  // what came before LISTEN was not told
+    cluster_changed_();
   }
-  TM_ASSIGN_OR_RETURN(const bool told, connection->AwaitNotification(absl::Seconds(5)));
-  if (told) wake_.Notify();
+  TM_ASSIGN_OR_RETURN(const std::vector<std::string> told,
+                      connection->AwaitNotification(absl::Seconds(5)));
+  for (const std::string& channel : told) {
+    if (channel == kCommands) wake_.Notify();
+    if (channel == kCluster) cluster_changed_();
+  }
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
 #define TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -23,9 +24,13 @@ namespace tidemark {
 // threads, one that reads and one that listens, and their connections.
 class CommandFeed {
  public:
-  CommandFeed(const StoreOptions& options, Clock* clock, Term* term, std::map<int, Epoch> shards);
+  // `cluster_changed`: called when a node or an owner of shards is said to have changed.
+  CommandFeed(const StoreOptions& options, Clock* clock, Term* term,
+              const std::map<int, Epoch>& shards, std::function<void()> cluster_changed);
   ~CommandFeed();
 
+  // The orders of these as well. They must be the listener's already.
+  void AddShards(const std::map<int, Epoch>& shards);
   void Poke();  // any thread
 
  private:
@@ -34,12 +39,13 @@ class CommandFeed {
   absl::Status ReadOnce();
   absl::Status ListenOnce(bool* listening);
   bool Stopped();
+  std::string Shards();  // array literal
 
   Clock* const clock_;
   const absl::Duration poll_;
   const absl::Duration max_backoff_;
   Term* const term_;
-  const std::string shards_;     // array literal; "{}": owns none
+  const std::function<void()> cluster_changed_;
   std::set<std::string> known_;  // ids delivered in this term and not seen done; reader's thread
   Session session_;
   Session listen_session_;
@@ -49,6 +55,7 @@ class CommandFeed {
   Signal listen_wake_;
   Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<int, Epoch> shards_ ABSL_GUARDED_BY(mutex_);
   std::thread reader_;
   std::thread listener_;
 };

@@ -104,13 +104,13 @@ struct Connection::Impl {
   std::vector<std::string> secrets;
   std::unique_ptr<PqSession> session;
   std::unique_ptr<pqxx::quiet_errorhandler> quiet;
-  std::unique_ptr<Receiver> receiver;
+  std::vector<std::unique_ptr<Receiver>> receivers;
   std::atomic<bool> broken = false;
   // A duplicate of the socket: libpq may close its own at any time, and the number be reused.
   int socket = -1;
 
   ~Impl() {
-    receiver.reset();
+    receivers.clear();
     quiet.reset();
     session.reset();
     if (socket >= 0) close(socket);
@@ -247,14 +247,14 @@ absl::StatusOr<SqlRows> Connection::RunOne(std::string_view statement,
 
 absl::Status Connection::Listen(std::string_view channel) {
   try {
-    impl_->receiver = std::make_unique<Receiver>(*impl_->session, std::string(channel));
+    impl_->receivers.push_back(std::make_unique<Receiver>(*impl_->session, std::string(channel)));
     return absl::OkStatus();
   } catch (const std::exception& e) {
     return impl_->Caught(e);
   }
 }
 
-absl::StatusOr<bool> Connection::AwaitNotification(absl::Duration timeout) {
+absl::StatusOr<std::vector<std::string>> Connection::AwaitNotification(absl::Duration timeout) {
   if (impl_->broken) return absl::UnavailableError("the connection to the database is broken");
   try {
     const timespec ts = absl::ToTimespec(timeout);
@@ -263,7 +263,11 @@ absl::StatusOr<bool> Connection::AwaitNotification(absl::Duration timeout) {
       impl_->broken = true;
       return absl::UnavailableError("the connection to the database is broken");
     }
-    return impl_->receiver != nullptr && impl_->receiver->Take();
+    std::vector<std::string> told;
+    for (const auto& receiver : impl_->receivers) {
+      if (receiver->Take()) told.push_back(receiver->channel());
+    }
+    return told;
   } catch (const std::exception& e) {
     return impl_->Caught(e);
   }

@@ -134,11 +134,12 @@ class Connection {
   absl::StatusOr<SqlRows> RunOne(std::string_view statement,
                                  const std::vector<SqlParam>& params = {});
 
-  // LISTEN on this session, which must reach the server directly. `channel`: a plain identifier.
+  // LISTEN on this session, which must reach the server directly. `channel`: a plain identifier;
+  // several are possible.
   absl::Status Listen(std::string_view channel);
   // Waits at most `timeout` (not cut short by Abort's caller alone: Abort breaks the session).
-  // True when at least one notification came.
-  absl::StatusOr<bool> AwaitNotification(absl::Duration timeout);
+  // The channels on which at least one notification came.
+  absl::StatusOr<std::vector<std::string>> AwaitNotification(absl::Duration timeout);
 
   bool broken() const;  // open another
   // Breaks the session from any thread: a call in progress ends with UNAVAILABLE or in doubt.

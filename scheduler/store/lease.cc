@@ -1,5 +1,6 @@
 #include "scheduler/store/lease.h"
 
+#include <sstream>
 #include <utility>
 
 #include "common/status.h"
@@ -17,7 +18,14 @@ constexpr char kMendShards[] =
     "Somebody deleted them. Put them back with an epoch above all that were: INSERT INTO shard "
     "(shard, epoch) SELECT s, 1000000 FROM generate_series(0, 127) s ON CONFLICT DO NOTHING";
 
+// For so long after a fail-over an owner may have gone before its executors had told what they
+// have: the next one asks them again. They offer again what they reported in the last 10 min.
+constexpr absl::Duration kFailOverLasts = absl::Minutes(10);
+
 SqlParam Micros(absl::Duration d) { return ToParam(absl::ToInt64Microseconds(d)); }
+SqlParam Micros(const std::optional<absl::Duration>& d) {
+  return d.has_value() ? Micros(*d) : SqlParam();
+}
 
 }  // namespace
 
@@ -39,7 +47,9 @@ absl::StatusOr<absl::Time> RegisterNode(Connection& connection, const NodeFacts&
     now = rows.Time(0, 0);
     TM_RETURN_IF_ERROR(
         transaction.Run(sql::kAddFence, {owner.node_id, owner.incarnation}).status());
-    return transaction.Run(sql::kAddFlush, {owner.node_id, owner.incarnation}).status();
+    TM_RETURN_IF_ERROR(
+        transaction.Run(sql::kAddFlush, {owner.node_id, owner.incarnation}).status());
+    return transaction.Run(sql::kTellCluster).status();
   }));
   return now;
 }
@@ -82,31 +92,49 @@ absl::Status CheckShards(Connection& connection, const Owner& owner) {
       ToAbsl(std::to_string(missing) + " rows of the table shard are missing. " + kMendShards));
 }
 
-absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner) {
+absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner,
+                                                    uint32_t timeline, bool* failed_over) {
   std::map<int, uint64_t> shards;
+  bool elsewhere = false;
   TM_RETURN_IF_ERROR(connection.Transact([&](SqlTransaction& transaction) -> absl::Status {
     TM_RETURN_IF_ERROR(HoldFence(transaction, owner).status());
     TM_ASSIGN_OR_RETURN(const SqlRows rows,
-                        transaction.Run(sql::kClaimShards, {owner.node_id, owner.incarnation}));
+                        transaction.Run(sql::kClaimShards, {owner.node_id, owner.incarnation,
+                                                            ToParam(static_cast<int64_t>(timeline)),
+                                                            Micros(kFailOverLasts)}));
     for (int i = 0; i < rows.size(); ++i) {
       shards[static_cast<int>(rows.Int(i, 0))] = static_cast<uint64_t>(rows.Int(i, 1));
+      elsewhere = elsewhere || rows.Bool(i, 2);
     }
-    return absl::OkStatus();
+    // What is left is for others.
+    return transaction.Run(sql::kTellCluster).status();
   }));
+  if (failed_over != nullptr) *failed_over = elsewhere;
   return shards;
 }
 
-absl::StatusOr<bool> ShardsToTake(Connection& connection, const Owner& owner) {
+absl::StatusOr<ClusterView> LookAtCluster(Connection& connection, const Owner& owner) {
   TM_ASSIGN_OR_RETURN(const SqlRows rows,
-                      connection.RunOne(sql::kShardsToTake, {owner.node_id, owner.incarnation}));
-  return rows.Bool(0, 0);
+                      connection.RunOne(sql::kLookAtCluster, {owner.node_id, owner.incarnation}));
+  ClusterView view;
+  view.share = static_cast<int>(rows.Int(0, 0));
+  view.owned = static_cast<int>(rows.Int(0, 1));
+  view.unowned = static_cast<int>(rows.Int(0, 2));
+  view.rows = static_cast<int>(rows.Int(0, 3));
+  if (!rows.IsNull(0, 4)) view.first_end = absl::Microseconds(rows.Int(0, 4));
+  std::istringstream lines(rows.Text(0, 5));
+  for (std::string line; std::getline(lines, line);) view.addresses.push_back(line);
+  return view;
 }
 
 absl::StatusOr<std::optional<absl::Time>> RenewLease(Connection& connection, const Owner& owner,
-                                                     absl::Duration lease) {
+                                                     absl::Duration lease,
+                                                     const NodeVitals& vitals) {
   TM_ASSIGN_OR_RETURN(
       const SqlRows rows,
-      connection.RunOne(sql::kRenewLease, {owner.node_id, owner.incarnation, Micros(lease)}));
+      connection.RunOne(sql::kRenewLease, {owner.node_id, owner.incarnation, Micros(lease),
+                                           Micros(vitals.clock_offset),
+                                           Micros(vitals.clock_uncertainty), Micros(vitals.lag)}));
   if (rows.empty()) return std::optional<absl::Time>();
   return std::optional<absl::Time>(rows.Time(0, 0));
 }
@@ -117,13 +145,15 @@ absl::Status ReleaseNode(Connection& connection, const Owner& owner) {
     TM_RETURN_IF_ERROR(HoldFence(transaction, owner).status());
     TM_RETURN_IF_ERROR(transaction.Run(sql::kFreeShards, who).status());
     TM_RETURN_IF_ERROR(transaction.Run(sql::kEndLease, who).status());
-    return transaction.Run(sql::kFence, who).status();
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kFence, who).status());
+    return transaction.Run(sql::kTellCluster).status();
   });
 }
 
-uint32_t ReadTimeline(Connection& connection) {
+absl::StatusOr<uint32_t> ReadTimeline(Connection& connection) {
   const auto rows = connection.RunOne(sql::kTimeline);
-  if (!rows.ok() || rows->empty()) return 1;
+  if (rows.status().code() == absl::StatusCode::kPermissionDenied) return 1;
+  TM_RETURN_IF_ERROR(rows.status());
   return static_cast<uint32_t>(rows->Int(0, 0));
 }
 

@@ -14,6 +14,7 @@
 #include "scheduler/core/run.h"
 #include "scheduler/store/database.h"
 #include "scheduler/store/flush_writer.h"
+#include "scheduler/store/scheduler_store.h"
 
 namespace tidemark {
 
@@ -22,6 +23,16 @@ struct NodeFacts {
   std::string address;
   std::string version;
   absl::Duration lease;
+};
+
+// How the nodes and the shards stand.
+struct ClusterView {
+  int share = 0;                            // shards that this node is to have
+  int owned = 0;                            // that it has
+  int unowned = 0;                          // without a live owner
+  int rows = 0;                             // of shard
+  std::optional<absl::Duration> first_end;  // until a lease of another node ends
+  std::vector<std::string> addresses;       // of all live nodes, sorted
 };
 
 // Makes lease, fence and flush row. An earlier incarnation of the same node loses its lease at once
@@ -39,20 +50,23 @@ absl::Status Fence(Connection& connection, const Owner& predecessor);
 // FAILED_PRECONDITION, with an alert, when rows of shard are missing: their jobs would be silent.
 // An owner of the rest would not know of them, so nobody serves before they are back.
 absl::Status CheckShards(Connection& connection, const Owner& owner);
-// Takes free and fenced shards up to a fair share, raising their epochs. Returns shard → epoch
-// number. CANCELLED: we are fenced ourselves.
-absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner);
-// Whether there are shards without a live owner and this one has less than its share.
-absl::StatusOr<bool> ShardsToTake(Connection& connection, const Owner& owner);
+// Takes free and fenced shards until this owner has a fair share, raising their epochs. Returns
+// those taken: shard → epoch number. `failed_over` (may be null): one of them was owned under
+// another timeline than `timeline`, lately (N2). CANCELLED: we are fenced ourselves.
+absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, const Owner& owner,
+                                                    uint32_t timeline = 1,
+                                                    bool* failed_over = nullptr);
+absl::StatusOr<ClusterView> LookAtCluster(Connection& connection, const Owner& owner);
 
 // The database's time; nullopt: the lease is over, for good.
 absl::StatusOr<std::optional<absl::Time>> RenewLease(Connection& connection, const Owner& owner,
-                                                     absl::Duration lease);
+                                                     absl::Duration lease,
+                                                     const NodeVitals& vitals = {});
 // A graceful end: shards become free, the lease row goes, the incarnation is fenced.
 absl::Status ReleaseNode(Connection& connection, const Owner& owner);
 
 // PostgreSQL's timeline; 1 when the role may not ask.
-uint32_t ReadTimeline(Connection& connection);
+absl::StatusOr<uint32_t> ReadTimeline(Connection& connection);
 // Monthly partitions ahead, and rows of terms long gone.
 absl::Status Housekeeping(Connection& connection);
 

@@ -8,6 +8,7 @@ namespace tidemark {
 LeaseRenewer::LeaseRenewer(const StoreOptions& options, Term* term, ListenerGate* gate,
                            Clock* clock)
     : lease_(options.lease),
+      vitals_(options.vitals),
       every_(options.renew_every),
       retry_(options.first_backoff),
       term_(term),
@@ -48,14 +49,19 @@ void LeaseRenewer::Run() {
 absl::Status LeaseRenewer::Renew() {
   TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
   const absl::Duration sent = clock_->Monotonic();
-  TM_ASSIGN_OR_RETURN(const std::optional<absl::Time> now,
-                      RenewLease(*connection, term_->owner(), lease_));
+  TM_ASSIGN_OR_RETURN(
+      const std::optional<absl::Time> now,
+      RenewLease(*connection, term_->owner(), lease_, vitals_ ? vitals_() : NodeVitals()));
   if (!now.has_value()) {
     term_->End("the lease was lost: it ran out, or another process took over");
     return absl::OkStatus();
   }
   term_->Renewed(sent);
   gate_->ClockSampled({*now, sent, clock_->Monotonic()});
+  TM_ASSIGN_OR_RETURN(const uint32_t timeline, ReadTimeline(*connection));
+  if (timeline == term_->info().timeline) return absl::OkStatus();
+  term_->End("the database failed over, from timeline " + std::to_string(term_->info().timeline) +
+             " to " + std::to_string(timeline) + ": everything is read again");
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_STORE_LEASE_RENEWER_H_
 #define TIDEMARK_SCHEDULER_STORE_LEASE_RENEWER_H_
 
+#include <functional>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -14,7 +15,8 @@
 namespace tidemark {
 
 // Renews each `renew_every`, on a connection of its own so that no flush delays it, and ends the
-// term when the database says that the lease is over. Owns its thread and connection.
+// term when the database says that the lease is over, or is not the one that the term began with: a
+// standby was promoted. Owns its thread and connection.
 class LeaseRenewer {
  public:
   LeaseRenewer(const StoreOptions& options, Term* term, ListenerGate* gate, Clock* clock);
@@ -25,6 +27,7 @@ class LeaseRenewer {
   absl::Status Renew();
 
   const absl::Duration lease_;
+  const std::function<NodeVitals()> vitals_;
   const absl::Duration every_;
   const absl::Duration retry_;
   Term* const term_;

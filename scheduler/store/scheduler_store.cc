@@ -1,6 +1,7 @@
 #include "scheduler/store/scheduler_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -18,10 +19,16 @@
 #include "scheduler/store/ledger_reader.h"
 #include "scheduler/store/migrate.h"
 #include "scheduler/store/session.h"
-#include "scheduler/store/snapshot.h"
+#include "scheduler/store/shard_keeper.h"
 #include "scheduler/store/term.h"
+#include "scheduler/store/term_watchdog.h"
 
 namespace tidemark {
+namespace {
+
+constexpr absl::Duration kLook = absl::Seconds(1);  // at shards and nodes
+
+}  // namespace
 
 // The supervisor: one thread that makes terms, one after the other, and watches the present one.
 class SchedulerStore::Impl {
@@ -54,12 +61,15 @@ class SchedulerStore::Impl {
   void Run();
   absl::Status RunTerm(Session& session);
   absl::StatusOr<std::unique_ptr<Term>> Register(Connection& connection);
-  absl::StatusOr<Snapshot> TakeShards(Session& session, Term& term, TermInfo* info);
-  absl::Status FenceAll(Session& session, Term& term);
-  // OK: the term is over, or the store stops, or shards wait for an owner.
-  void Watch(Session& session, Term& term);
-  void StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot);
+  absl::StatusOr<Snapshot> FirstShards(Session& session, const Term& term, ShardKeeper& keeper);
+  void TakeMore(Session& session, Term& term, ShardKeeper& keeper);
+  // Until the term is over, or the store stops, or `leaving_` says why it is to end.
+  void Watch(Session& session, Term& term, ShardKeeper& keeper);
+  void Follow(ShardKeeper::Verdict verdict, Session& session, Term& term, ShardKeeper& keeper);
+  void StartWorkers(Term& term, Snapshot snapshot);
   void StopWorkers(Term& term, bool drain);
+  // What a Stop breaks, so that it need not wait; null: nothing, it is to be a graceful one.
+  void BreakOnStop(Session* session);
   // What is older than its retention; what others use now is left for the next time.
   void DropOldPartitions(Connection& connection);
   void Enter(Term* term);
@@ -74,8 +84,10 @@ class SchedulerStore::Impl {
   ListenerGate gate_;
   StateLog log_;
   Signal wake_;
-  uint64_t terms_ = 0;            // of the supervisor's thread, as the next
+  std::atomic<bool> cluster_changed_ = false;
+  uint64_t terms_ = 0;            // of the supervisor's thread, as the next two
   std::string last_incarnation_;  // "" before the first registration
+  std::string leaving_;           // why the present term is to end; "": it is not
   // Taken before the gate's, unlike the other.
   mutable Mutex health_mutex_;
   const Term* current_ ABSL_GUARDED_BY(health_mutex_) = nullptr;  // while it is on
@@ -83,7 +95,7 @@ class SchedulerStore::Impl {
   std::string problem_ ABSL_GUARDED_BY(health_mutex_) = "the database was not reached yet";
   Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  Session* acquiring_ ABSL_GUARDED_BY(mutex_) = nullptr;  // to be broken by Stop
+  Session* breakable_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Workers workers_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
@@ -92,7 +104,7 @@ void SchedulerStore::Impl::Stop() {
   {
     const MutexLock lock(&mutex_);
     stopping_ = true;
-    if (acquiring_ != nullptr) acquiring_->Close();
+    if (breakable_ != nullptr) breakable_->Close();
   }
   wake_.Notify();
   if (thread_.joinable()) thread_.join();
@@ -117,6 +129,12 @@ void SchedulerStore::Impl::Poke() {
   if (workers_.feed != nullptr) workers_.feed->Poke();
 }
 
+void SchedulerStore::Impl::BreakOnStop(Session* session) {
+  const MutexLock lock(&mutex_);
+  if (stopping_ && session != nullptr) session->Close();
+  breakable_ = session;
+}
+
 bool SchedulerStore::Impl::Stopping() {
   const MutexLock lock(&mutex_);
   return stopping_;
@@ -128,13 +146,9 @@ void SchedulerStore::Impl::Run() {
     absl::Status status;
     {
       Session session(options_.database);
-      {
-        const MutexLock lock(&mutex_);
-        acquiring_ = stopping_ ? nullptr : &session;
-      }
+      BreakOnStop(&session);
       status = RunTerm(session);
-      const MutexLock lock(&mutex_);
-      acquiring_ = nullptr;
+      BreakOnStop(nullptr);
     }
     if (!status.ok()) Leave(Message(status));
     if (Stopping()) return;
@@ -153,31 +167,30 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   TM_ASSIGN_OR_RETURN(const std::unique_ptr<Term> term, Register(*connection));
   // From now on, since waiting for a predecessor's transactions may take longer than the lease.
   const LeaseRenewer renewer(options_, term.get(), &gate_, &clock_);
-  TermInfo info = term->info();
-  absl::StatusOr<Snapshot> snapshot = TakeShards(session, *term, &info);
-  {
-    const MutexLock lock(&mutex_);
-    acquiring_ = nullptr;  // a Stop from here on is a graceful one
-  }
+  const TermWatchdog watchdog(term.get(), &clock_);
+  ShardKeeper keeper(&session, term.get());
+  absl::StatusOr<Snapshot> snapshot = FirstShards(session, *term, keeper);
+  BreakOnStop(nullptr);
   if (!snapshot.ok()) {
     term->End(Message(snapshot.status()));
     if (Stopping()) GiveBack(*term);
     return snapshot.status();
   }
   log_.Report(absl::OkStatus());
-  LogInfo("term started", {{"node", info.node_id},
-                           {"incarnation", info.incarnation},
+  LogInfo("term started", {{"node", term->info().node_id},
+                           {"incarnation", term->info().incarnation},
                            {"shards", std::to_string(snapshot->shards.size())},
                            {"jobs", std::to_string(snapshot->jobs.size())},
                            {"live_runs", std::to_string(snapshot->runs.size())}});
-  StartWorkers(*term, info, *std::move(snapshot));
+  StartWorkers(*term, *std::move(snapshot));
   Enter(term.get());
-  Watch(session, *term);
+  leaving_.clear();
+  Watch(session, *term, keeper);
+  if (Stopping()) leaving_ = "the scheduler stops";
   const bool was_over = term->Over();
   Leave(was_over ? term->why() : "the term ends");
   StopWorkers(*term, !was_over);
-  term->End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
-  LogInfo("term ended", {{"incarnation", info.incarnation}, {"why", term->why()}});
+  LogInfo("term ended", {{"incarnation", term->info().incarnation}, {"why", term->why()}});
   if (Stopping()) GiveBack(*term);
   return absl::OkStatus();
 }
@@ -234,57 +247,59 @@ absl::StatusOr<std::unique_ptr<Term>> SchedulerStore::Impl::Register(Connection&
   TM_ASSIGN_OR_RETURN(const absl::Time now,
                       RegisterNode(connection, node, last_incarnation_.empty(), last_incarnation_));
   gate_.ClockSampled({now, sent, clock_.Monotonic()});
+  TM_ASSIGN_OR_RETURN(info.timeline, ReadTimeline(connection));
   ++terms_;
   last_incarnation_ = info.incarnation;
   return std::make_unique<Term>(std::move(info), &gate_, &clock_, options_.stop_after, sent,
                                 &wake_);
 }
 
-absl::Status SchedulerStore::Impl::FenceAll(Session& session, Term& term) {
-  TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
-  TM_ASSIGN_OR_RETURN(const std::vector<Owner> predecessors,
-                      Predecessors(*connection, term.owner()));
-  for (const Owner& predecessor : predecessors) {
-    for (;;) {
-      if (term.Over()) return absl::CancelledError(term.why());
-      const absl::Status status = Fence(*connection, predecessor);
-      if (status.ok()) break;
-      if (status.code() != absl::StatusCode::kDeadlineExceeded) return status;
-      LogWarn("waits for a transaction of the former owner",
-              {{"node", predecessor.node_id}, {"incarnation", predecessor.incarnation}});
-    }
-    LogInfo("former owner fenced",
-            {{"node", predecessor.node_id}, {"incarnation", predecessor.incarnation}});
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Snapshot> SchedulerStore::Impl::TakeShards(Session& session, Term& term,
-                                                          TermInfo* info) {
-  TM_RETURN_IF_ERROR(FenceAll(session, term));
+absl::StatusOr<Snapshot> SchedulerStore::Impl::FirstShards(Session& session, const Term& term,
+                                                           ShardKeeper& keeper) {
+  TM_RETURN_IF_ERROR(keeper.FenceOthers([this] { return Stopping(); }));
   TM_ASSIGN_OR_RETURN(Connection * connection, session.Get());
   TM_RETURN_IF_ERROR(CheckShards(*connection, term.owner()));
-  info->timeline = ReadTimeline(*connection);
-  TM_ASSIGN_OR_RETURN(const auto claimed, ClaimShards(*connection, term.owner()));
-  std::map<int, Epoch> shards;
-  for (const auto& [shard, number] : claimed) shards[shard] = {info->timeline, number};
-  TM_ASSIGN_OR_RETURN(Snapshot snapshot, LoadSnapshot(*connection, shards));
-  snapshot.timeline = info->timeline;
+  TM_ASSIGN_OR_RETURN(Snapshot snapshot, keeper.Take());
   TM_RETURN_IF_ERROR(Housekeeping(*connection));
   return snapshot;
 }
 
-void SchedulerStore::Impl::StartWorkers(Term& term, const TermInfo& info, Snapshot snapshot) {
+// In the middle of a term, and under its incarnation.
+void SchedulerStore::Impl::TakeMore(Session& session, Term& term, ShardKeeper& keeper) {
+  BreakOnStop(&session);
+  // Errors are told by the renewer; the next look tries again.
+  const absl::Status fenced = keeper.FenceOthers([this] { return Stopping(); });
+  BreakOnStop(nullptr);
+  if (!fenced.ok() || Stopping()) return;
+  absl::StatusOr<Snapshot> gained = keeper.Take();
+  if (!gained.ok()) {
+    term.End("it is not known which shards were taken: " + Message(gained.status()));
+    return;
+  }
+  if (gained->shards.empty()) return;  // another node was faster
+  const std::map<int, Epoch> shards = gained->shards;
+  LogInfo("shards gained", {{"shards", std::to_string(shards.size())},
+                            {"jobs", std::to_string(gained->jobs.size())},
+                            {"live_runs", std::to_string(gained->runs.size())}});
+  term.Deliver([&](StoreListener* listener) { listener->OnShardsGained(*std::move(gained)); });
+  const MutexLock lock(&mutex_);
+  workers_.feed->AddShards(shards);
+}
+
+void SchedulerStore::Impl::StartWorkers(Term& term, Snapshot snapshot) {
   const std::map<int, Epoch> shards = snapshot.shards;
   {
     const MutexLock lock(&mutex_);
-    workers_.term = info.term;
+    workers_.term = term.info().term;
     workers_.writer = std::make_unique<BatchWriter>(options_, &term, &gate_, &clock_, &random_);
     workers_.reader = std::make_unique<LedgerReader>(options_, &term);
   }
-  term.Start(info, std::move(snapshot));
+  term.Start(std::move(snapshot));
   // Only now: what it reads must not come before OnTermStarted.
-  auto feed = std::make_unique<CommandFeed>(options_, &clock_, &term, shards);
+  auto feed = std::make_unique<CommandFeed>(options_, &clock_, &term, shards, [this] {
+    cluster_changed_ = true;
+    wake_.Notify();
+  });
   const MutexLock lock(&mutex_);
   workers_.feed = std::move(feed);
 }
@@ -301,34 +316,57 @@ void SchedulerStore::Impl::StopWorkers(Term& term, bool drain) {
     const MutexLock lock(&mutex_);
     std::swap(ending, workers_);
   }
-  if (!drain) return;
   // A flush that came after the drain gets no answer; nothing of it may be told as done.
-  term.End(Stopping() ? "the scheduler stops" : "shards without an owner are to be taken");
+  if (drain) term.End(leaving_);
 }
 
-void SchedulerStore::Impl::Watch(Session& session, Term& term) {
-  constexpr absl::Duration kLook = absl::Seconds(1);
-  absl::Duration next_look = clock_.Monotonic() + kLook;
+void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keeper) {
+  absl::Duration next_look = clock_.Monotonic();
   absl::Duration next_check = clock_.Monotonic() + options_.partition_check;
   // Soon, for nodes that never live as long as the interval; not at once, which is for catching up.
   absl::Duration next_drop = clock_.Monotonic() + options_.retention_check / 12;
-  for (;;) {
-    const absl::Duration now = clock_.Monotonic();
+  std::vector<std::string> told;
+  while (leaving_.empty()) {
     const absl::Duration until = std::min(next_look, term.deadline());
-    wake_.Wait(std::max(until - now, absl::Milliseconds(1)));
+    wake_.Wait(std::max(until - clock_.Monotonic(), absl::Milliseconds(1)));
     if (term.Over() || Stopping()) return;
-    if (clock_.Monotonic() < next_look) continue;
+    if (!cluster_changed_.exchange(false) && clock_.Monotonic() < next_look) continue;
     next_look = clock_.Monotonic() + kLook;
     // Errors are the renewer's to tell: it speaks to the same database.
+    const absl::StatusOr<ShardKeeper::Look> look = keeper.LookAround();
+    if (!look.ok()) continue;
+    if (look->cluster.addresses != told) {
+      told = look->cluster.addresses;
+      term.Deliver([&](StoreListener* listener) { listener->OnNodes(told); });
+    }
+    Follow(look->verdict, session, term, keeper);
+    // A dead node's shards are taken as soon as its lease is over.
+    if (const auto& end = look->cluster.first_end; end.has_value() && *end < kLook) {
+      next_look = std::min(next_look, clock_.Monotonic() + *end + absl::Milliseconds(1));
+    }
     const absl::StatusOr<Connection*> connection = session.Get();
     if (!connection.ok()) continue;
-    if (ShardsToTake(**connection, term.owner()).value_or(false)) return;
     if (clock_.Monotonic() >= next_drop) {
       DropOldPartitions(**connection);
       next_drop = clock_.Monotonic() + options_.retention_check;
     }
     if (clock_.Monotonic() < next_check) continue;
     if (Housekeeping(**connection).ok()) next_check = clock_.Monotonic() + options_.partition_check;
+  }
+}
+
+void SchedulerStore::Impl::Follow(ShardKeeper::Verdict verdict, Session& session, Term& term,
+                                  ShardKeeper& keeper) {
+  switch (verdict) {
+    case ShardKeeper::Verdict::kNothing:
+      return;
+    case ShardKeeper::Verdict::kTake:
+      return TakeMore(session, term, keeper);
+    case ShardKeeper::Verdict::kGive:
+      leaving_ = "shards are given to other nodes";
+      return;
+    case ShardKeeper::Verdict::kLost:
+      return term.End("rows of its shards are gone, or name another owner");
   }
 }
 

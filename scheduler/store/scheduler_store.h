@@ -3,7 +3,9 @@
 #define TIDEMARK_SCHEDULER_STORE_SCHEDULER_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,13 @@
 #include "scheduler/store/retention.h"
 
 namespace tidemark {
+
+// What a node tells of itself with each renewal of its lease; unset: not known.
+struct NodeVitals {
+  std::optional<absl::Duration> clock_offset;       // the database's time less our wall clock
+  std::optional<absl::Duration> clock_uncertainty;  // width of what we know of the database's time
+  std::optional<absl::Duration> lag;                // how late the loop came to its last events
+};
 
 struct StoreOptions {
   DatabaseOptions database;
@@ -36,6 +45,7 @@ struct StoreOptions {
   absl::Duration retention_check = absl::Hours(1);
   absl::Duration first_backoff = absl::Milliseconds(200);  // doubles up to max_backoff
   absl::Duration max_backoff = absl::Seconds(5);
+  std::function<NodeVitals()> vitals;  // called from a thread of the store; may be empty
 };
 
 // A time of owning: one (node_id, incarnation). A new one starts from the database alone.
@@ -78,8 +88,9 @@ class StoreListener {
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,
-// reads, and feeds commands, each on a thread and a connection of its own; when the term is lost it
-// says so and acquires another, for ever. Thread-safe. Listener, clock and random must outlive it
+// reads, feeds commands, and takes what shards are free up to a fair share, each on a thread and a
+// connection of its own; when the term is lost, or shards are to be given to another node, it says
+// so and acquires another, for ever. Thread-safe. Listener, clock and random must outlive it
 // and be thread-safe.
 class SchedulerStore {
  public:

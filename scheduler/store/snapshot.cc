@@ -110,6 +110,15 @@ absl::StatusOr<std::vector<JobRow>> LoadAllJobs(SqlTransaction& transaction,
   }
 }
 
+absl::StatusOr<std::vector<KnownExecutor>> LoadExecutorsUp(SqlTransaction& transaction) {
+  TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kExecutorsUp));
+  std::vector<KnownExecutor> executors;
+  for (int i = 0; i < rows.size(); ++i) {
+    executors.push_back({rows.Text(i, 0), rows.Text(i, 1), rows.Text(i, 2), rows.Int(i, 3)});
+  }
+  return executors;
+}
+
 }  // namespace
 
 ActiveRun ReadRun(const SqlRows& rows, int i) {
@@ -171,8 +180,10 @@ std::string ShardArray(const std::map<int, Epoch>& shards) {
   return std::move(array).Take();
 }
 
-absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int, Epoch>& shards) {
+absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int, Epoch>& shards,
+                                      bool failed_over) {
   Snapshot snapshot;
+  snapshot.failed_over = failed_over;
   snapshot.shards = shards;
   const std::string array = ShardArray(shards);
   TM_RETURN_IF_ERROR(connection.Transact(
@@ -186,6 +197,8 @@ absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int
         TM_ASSIGN_OR_RETURN(const SqlRows late, transaction.Run(sql::kUnsettledJobs, {array}));
         snapshot.unsettled.emplace();
         for (int i = 0; i < late.size(); ++i) snapshot.unsettled->push_back(late.Int(i, 0));
+        if (!failed_over) return absl::OkStatus();
+        TM_ASSIGN_OR_RETURN(snapshot.executors, LoadExecutorsUp(transaction));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));

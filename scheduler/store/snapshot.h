@@ -13,8 +13,10 @@
 
 namespace tidemark {
 
-// Jobs that are not deleted and all live runs of `shards`, from one snapshot of the database.
-absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int, Epoch>& shards);
+// Jobs that are not deleted and all live runs of `shards`, from one snapshot of the database; with
+// `failed_over` the executors that are up, too.
+absl::StatusOr<Snapshot> LoadSnapshot(Connection& connection, const std::map<int, Epoch>& shards,
+                                      bool failed_over = false);
 
 // By id, deleted ones included; ids without a row are left out.
 absl::StatusOr<std::map<int64_t, JobRow>> LoadJobs(SqlTransaction& transaction,

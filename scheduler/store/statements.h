@@ -18,20 +18,26 @@ extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3
 
 // ---------------------------------------------------------------- terms
 // $1 node, $2 incarnation, $3 address, $4 version, $5 lease µs, $6 also while another incarnation's
-// lease lasts, $7 an incarnation that may always be replaced → the database's time; no row:
-// another has the lease.
+// lease lasts (a new process: its operator's drain is over), $7 an incarnation that may always be
+// replaced → the database's time; no row: another has the lease.
 extern const std::string_view kRegisterNode;
 extern const std::string_view kAddFence;  // $1 node, $2 incarnation
 extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
 // Owners whose lease is over and earlier incarnations of $1, but for ($1, $2) → node, incarnation.
 extern const std::string_view kPredecessors;
 extern const std::string_view kFence;  // $1 node, $2 incarnation
-// Takes shards that nobody owns or whose owner is fenced, up to a fair share → shard, epoch.
-extern const std::string_view kCountShards;   // → rows of shard
-extern const std::string_view kClaimShards;   // $1 node, $2 incarnation
-extern const std::string_view kShardsToTake;  // $1 node, $2 incarnation → whether
-// → the database's time; no row: the lease is over.
-extern const std::string_view kRenewLease;    // $1 node, $2 incarnation, $3 lease µs
+extern const std::string_view kCountShards;  // → rows of shard
+// Takes shards that nobody owns or whose owner is fenced, up to a fair share. $1 node,
+// $2 incarnation, $3 PostgreSQL's timeline, $4 µs → shard, epoch, whether it was taken on another
+// timeline before, or had been within the µs.
+extern const std::string_view kClaimShards;
+extern const std::string_view kTellCluster;  // nodes or owners change: all look at once
+// $1 node, $2 incarnation → its share, what it owns, shards without a live owner, rows of shard, µs
+// until the first lease of another node ends, addresses of live nodes, a line each
+extern const std::string_view kLookAtCluster;
+// $1 node, $2 incarnation, $3 lease µs, $4 clock_offset, $5 clock_uncertainty, $6 lag → the
+// database's time; no row: the lease is over.
+extern const std::string_view kRenewLease;
 extern const std::string_view kFreeShards;    // $1 node, $2 incarnation
 extern const std::string_view kEndLease;      // $1 node, $2 incarnation
 extern const std::string_view kForgetFences;  // fenced long ago, nothing refers to them
@@ -50,6 +56,7 @@ extern const std::string_view kLoadJobsById;  // $1 job ids; deleted ones, too
 extern const std::string_view kLoadCalendars;
 extern const std::string_view kUnsettledJobs;  // (shards) → job_id, ascending
 extern const std::string_view kOpenAlerts;     // → dedup_key
+extern const std::string_view kExecutorsUp;    // → executor_id, app, namespace, registration
 extern const std::string_view kLoadRuns;       // $1 shards → columns of a run
 extern const std::string_view kLoadBackfills;  // $1 shards → columns of one that has not ended
 extern const std::string_view kLoadTried;      // $1 backfill ids → backfill, date, status, ended

@@ -42,7 +42,7 @@ VALUES ($1, $2::uuid, $3, $4, tidemark_now() + $5::bigint * interval '1 microsec
 ON CONFLICT (node_id) DO UPDATE
   SET incarnation = EXCLUDED.incarnation, address = EXCLUDED.address, version = EXCLUDED.version,
       lease_until = tidemark_now() + $5::bigint * interval '1 microsecond',
-      started_at = EXCLUDED.started_at
+      started_at = EXCLUDED.started_at, draining = n.draining AND NOT $6::boolean
   WHERE $6::boolean OR n.incarnation = $7::uuid OR n.lease_until <= tidemark_now()
 RETURNING tidemark_now())sql";
 
@@ -64,6 +64,7 @@ UNION
 SELECT f.node_id, f.incarnation::text
 FROM node_fence f
 WHERE f.node_id = $1::text AND f.incarnation <> $2::uuid AND NOT f.fenced
+  AND EXISTS (SELECT 1 FROM scheduler_node n WHERE n.node_id = $1::text AND n.incarnation = $2::uuid)
 ORDER BY 1, 2)sql";
 
 // Waits for every open transaction that holds the row FOR SHARE. A row that is missing is made, so
@@ -77,35 +78,47 @@ const std::string_view kCountShards = "SELECT count(*) FROM shard";
 
 const std::string_view kClaimShards = R"sql(
 WITH pick AS (
-  SELECT s.shard
+  SELECT s.shard, s.timeline AS was
   FROM shard s
   WHERE s.node_id IS NULL
      OR EXISTS (SELECT 1 FROM node_fence f
                 WHERE f.node_id = s.node_id AND f.incarnation = s.incarnation AND f.fenced)
   ORDER BY s.shard
-  LIMIT (SELECT ceil((SELECT count(*) FROM shard)::numeric / greatest(1, count(*)))
-         FROM scheduler_node WHERE lease_until > tidemark_now())
+  LIMIT (SELECT greatest(0, tidemark_share($1::text, $2::uuid) - count(*))
+         FROM shard o WHERE o.node_id = $1::text AND o.incarnation = $2::uuid)
   FOR UPDATE
 )
-UPDATE shard s SET node_id = $1::text, incarnation = $2::uuid, epoch = s.epoch + 1
+UPDATE shard s
+SET node_id = $1::text, incarnation = $2::uuid, epoch = s.epoch + 1, timeline = $3::bigint,
+    timeline_since = CASE WHEN pick.was IN (0, $3::bigint) THEN s.timeline_since
+                          ELSE tidemark_now() END
 FROM pick WHERE s.shard = pick.shard
-RETURNING s.shard, s.epoch)sql";
+RETURNING s.shard, s.epoch,
+          COALESCE(s.timeline_since > tidemark_now() - $4::bigint * interval '1 microsecond', false)
+)sql";
 
-const std::string_view kShardsToTake = R"sql(
-SELECT EXISTS (SELECT 1 FROM shard s
-               WHERE s.node_id IS NULL
-                  OR NOT EXISTS (SELECT 1 FROM scheduler_node n
-                                 WHERE n.node_id = s.node_id AND n.incarnation = s.incarnation
-                                   AND n.lease_until > tidemark_now()))
-   AND (SELECT count(*) FROM shard s WHERE s.node_id = $1 AND s.incarnation = $2::uuid)
-       < (SELECT ceil((SELECT count(*) FROM shard)::numeric / greatest(1, count(*)))
-          FROM scheduler_node WHERE lease_until > tidemark_now()))sql";
+const std::string_view kTellCluster = "SELECT pg_notify('tidemark_cluster', '')";
+
+const std::string_view kLookAtCluster = R"sql(
+WITH t AS MATERIALIZED (SELECT tidemark_now() AS at),
+alive AS MATERIALIZED (SELECT n.* FROM scheduler_node n, t WHERE n.lease_until > t.at)
+SELECT tidemark_share($1::text, $2::uuid),
+       count(*) FILTER (WHERE s.node_id = $1::text AND s.incarnation = $2::uuid),
+       count(*) FILTER (WHERE a.node_id IS NULL),
+       count(*),
+       (SELECT (extract(epoch FROM min(o.lease_until) - (SELECT at FROM t)) * 1000000)::bigint
+        FROM alive o WHERE o.node_id <> $1::text AND isfinite(o.lease_until)),
+       (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o)
+FROM shard s
+LEFT JOIN alive a ON a.node_id = s.node_id AND a.incarnation = s.incarnation)sql";
 
 const std::string_view kRenewLease = R"sql(
-UPDATE scheduler_node n SET lease_until = tidemark_now() + $3::bigint * interval '1 microsecond'
+UPDATE scheduler_node n
+SET lease_until = tidemark_now() + $3::bigint * interval '1 microsecond',
+    clock_offset = $4::bigint, clock_uncertainty = $5::bigint, lag = $6::bigint
 WHERE n.node_id = $1 AND n.incarnation = $2::uuid AND n.lease_until > tidemark_now()
-  AND NOT EXISTS (SELECT 1 FROM node_fence f
-                  WHERE f.node_id = $1 AND f.incarnation = $2::uuid AND f.fenced)
+  AND EXISTS (SELECT 1 FROM node_fence f
+              WHERE f.node_id = $1 AND f.incarnation = $2::uuid AND NOT f.fenced)
 RETURNING tidemark_now())sql";
 
 const std::string_view kFreeShards =
@@ -174,6 +187,11 @@ FROM due_date d
 JOIN job j ON j.job_id = d.job_id
 WHERE NOT d.settled AND j.shard = ANY ($1::smallint[])
 ORDER BY d.job_id)sql";
+
+const std::string_view kExecutorsUp = R"sql(
+SELECT executor_id, app, namespace, registration
+FROM executor WHERE state IN ('UP', 'DRAINING') AND registration > 0
+ORDER BY executor_id)sql";
 
 const std::string_view kOpenAlerts = "SELECT dedup_key FROM alert WHERE resolved_at IS NULL";
 

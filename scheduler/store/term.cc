@@ -2,11 +2,11 @@
 
 namespace tidemark {
 
-void Term::Start(TermInfo info, Snapshot snapshot) {
+void Term::Start(Snapshot snapshot) {
   const MutexLock lock(&gate_->mutex_);
   if (OverLocked()) return;
   started_ = true;
-  gate_->listener_->OnTermStarted(info, std::move(snapshot));
+  gate_->listener_->OnTermStarted(info_, std::move(snapshot));
 }
 
 void Term::Renewed(absl::Duration sent) {

@@ -50,7 +50,7 @@ class Term {
   Owner owner() const { return {info_.node_id, info_.incarnation}; }
 
   // Opens the gate with OnTermStarted, unless the term is over already.
-  void Start(TermInfo info, Snapshot snapshot);
+  void Start(Snapshot snapshot);
   // A renewal that was sent at `sent` was confirmed.
   void Renewed(absl::Duration sent);
   // Ends the term; the first reason counts. OnTermEnded follows if OnTermStarted came before.

@@ -18,17 +18,22 @@ std::string Uuid(const std::string& id, int number) {
 
 }  // namespace
 
-EngineHarness::EngineHarness(std::string_view now) {
+EngineHarness::EngineHarness(std::string_view now) : random_(7) {
   const absl::StatusOr<absl::Time> time = ParseInstant(now);
   EXPECT_TRUE(time.ok()) << now;
   now_ = {absl::Seconds(10000), *time, *time};
   engine_ = std::make_unique<Engine>(MakeDecoders(), random_, budget);
 }
 
+EngineHarness::EngineHarness(const EngineHarness& other)
+    : shared(other.shared), random_(8), now_(other.now_) {
+  engine_ = std::make_unique<Engine>(MakeDecoders(), random_, budget);
+}
+
 Decoders EngineHarness::MakeDecoders() {
   return {[this](const std::string& text) -> absl::StatusOr<JobSpec> {
-            const auto it = specs_.find(text);
-            if (it == specs_.end()) return absl::InvalidArgumentError("not a definition");
+            const auto it = store.specs.find(text);
+            if (it == store.specs.end()) return absl::InvalidArgumentError("not a definition");
             return it->second;
           },
           [](const std::string&) { return std::map<std::string, std::string>{}; }};
@@ -60,7 +65,7 @@ int64_t EngineHarness::Apply(const JobSpec& spec) {
   row.app = spec.app;
   ++row.version;
   const std::string text = spec.name + "#" + std::to_string(row.version);
-  specs_[text] = spec;
+  store.specs[text] = spec;
   row.versions.push_back({row.version, now_.lo, text});
   std::erase_if(store.after, [&](const auto& entry) { return entry.second.first == job_id; });
   for (const Dependency& d : spec.after) {
@@ -89,10 +94,32 @@ FlushResult EngineHarness::Commit(const Flush& flush) {
 void EngineHarness::Corrupt(int64_t job_id) { store.jobs[job_id].versions.back().spec = "broken"; }
 
 void EngineHarness::StartTerm() {
-  Snapshot snapshot = store.Load();
-  for (int shard = 0; shard < kShards; ++shard) snapshot.shards[shard] = {1, 1};
+  Snapshot snapshot = store.Load(owned.has_value() ? &*owned : nullptr);
+  for (int shard = 0; shard < kShards; ++shard) {
+    if (!owned.has_value() || owned->contains(shard)) snapshot.shards[shard] = {1, epoch_};
+  }
+  inbox_seen_.clear();
   engine_->TermStarted(now_, std::move(snapshot));
   Pump();
+}
+
+void EngineHarness::Gain(const std::set<int>& shards) {
+  Snapshot gained = store.Load(&shards);
+  ++epoch_;
+  for (const int shard : shards) gained.shards[shard] = {1, epoch_};
+  if (owned.has_value()) owned->insert(shards.begin(), shards.end());
+  engine_->ShardsGained(now_, std::move(gained));
+  Pump();
+}
+
+void EngineHarness::DeliverInbox() {
+  if (!engine_->active()) return;
+  std::vector<InboxItem> items;
+  for (const auto& [shard, item] : store.inbox) {
+    const bool ours = !owned.has_value() || owned->contains(shard);
+    if (ours && inbox_seen_.insert(item.attempt).second) items.push_back(item);
+  }
+  if (!items.empty()) engine_->InboxArrived(now_, items);
 }
 
 void EngineHarness::EndTerm() {
@@ -169,6 +196,7 @@ void EngineHarness::Suspend(absl::Duration d) {
 
 void EngineHarness::Pump() {
   for (int turn = 0; turn < 10000; ++turn) {
+    DeliverInbox();
     Effects effects = engine_->TakeEffects();
     if (effects.empty() && store.orders.empty()) return;
     if (!store.orders.empty()) engine_->CommandsArrived(now_, std::exchange(store.orders, {}));

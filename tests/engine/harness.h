@@ -3,6 +3,7 @@
 #define TIDEMARK_TESTS_ENGINE_HARNESS_H_
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -77,16 +78,20 @@ struct MemoryStore {
     absl::Time checked_at;
   };
   std::map<std::pair<int64_t, absl::CivilDay>, Verdict> verdicts;
+  std::map<std::string, JobSpec> specs;          // by the text stored for it
+  std::vector<std::pair<int, InboxItem>> inbox;  // with the shard
 
   FlushResult Apply(const Flush& flush);
   LedgerResult Answer(const LedgerQuery& query) const;
-  Snapshot Load() const;
+  // With `only`: of those shards alone.
+  Snapshot Load(const std::set<int>* only = nullptr) const;
   void DeleteWatermark(int64_t job_id, absl::CivilDay date);  // as a person's SQL does
 
  private:
   void Raise(const AlertRaise& alert);
   void NoteUndone(int64_t job_id, absl::CivilDay date);
-  void Close(const RunClose& close, FlushResult& result);
+  bool Close(const RunClose& close, FlushResult& result);
+  void TakeIn(const InboxWrite& write);
   void Open(const RunOpen& open, FlushResult& result);
   bool MarkRunning(const ActiveRun& run);  // false: it is DONE
   ExecutorRegistered Register(const ExecutorRegister& row);
@@ -103,6 +108,9 @@ class EngineHarness {
  public:
   // `now`: RFC 3339.
   explicit EngineHarness(std::string_view now);
+  // Another node on the store of `other`, at its time. Each has its own streams to executors, also
+  // to those of the same id.
+  explicit EngineHarness(const EngineHarness& other);
 
   // ---- definitions
   static JobSpec DailyJob(const std::string& name, const std::string& start_date);
@@ -115,6 +123,9 @@ class EngineHarness {
 
   // ---- course
   void StartTerm();
+  // The shards that the node takes with its next term; all when it is unset.
+  std::optional<std::set<int>> owned;
+  void Gain(const std::set<int>& shards);  // in the middle of the term, under the next epoch
   void EndTerm();
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
@@ -176,9 +187,10 @@ class EngineHarness {
   int Told(const std::string& kind) const;                            // how often, ever
   Moment now() const { return now_; }
   Engine& engine() { return *engine_; }
-  const JobSpec& SpecOf(const std::string& text) const { return specs_.at(text); }
+  const JobSpec& SpecOf(const std::string& text) const { return store.specs.at(text); }
 
-  MemoryStore store;
+  const std::shared_ptr<MemoryStore> shared = std::make_shared<MemoryStore>();
+  MemoryStore& store = *shared;
   std::map<std::string, Executor> executors;
   int questions = 0;                // that the ledger was asked so far
   std::vector<std::string> denied;  // why streams were ended, oldest first
@@ -192,8 +204,11 @@ class EngineHarness {
   void LoseTerm();
   Decoders MakeDecoders();
 
-  SeededRandom random_{7};
-  std::map<std::string, JobSpec> specs_;  // by the text stored for it
+  void DeliverInbox();
+
+  SeededRandom random_;
+  uint64_t epoch_ = 1;
+  std::set<AttemptRef> inbox_seen_;  // in this term
   Moment now_;
   std::unique_ptr<Engine> engine_;
   StreamId last_stream_ = 0;

@@ -9,7 +9,10 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   FlushResult result;
   result.seq = flush.seq;
   for (const ExecutorRegister& row : flush.registers) result.registered.push_back(Register(row));
-  for (const RunClose& close : flush.closes) Close(close, result);
+  std::vector<const RunClose*> opened_here;
+  for (const RunClose& close : flush.closes) {
+    if (!Close(close, result)) opened_here.push_back(&close);
+  }
   for (const Disarm& disarm : flush.disarms) {
     std::erase_if(active, [&](const auto& entry) {
       return entry.second.run_id == disarm.run_id && entry.second.armed;
@@ -19,6 +22,7 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     history.push_back({skip.run, RunStatus::kSkipped, skip.status_reason, {}, skip.ended_at});
   }
   for (const RunOpen& open : flush.opens) Open(open, result);
+  for (const RunClose* close : opened_here) Close(*close, result);
   for (const RunLaunch& launch : flush.launches) {
     for (const auto& [key, run] : active) {
       if (run.run_id == launch.run_id) MarkRunning(run);
@@ -99,6 +103,10 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
     if (!row.ended_at.has_value()) row = write.row;
   }
   for (const CommandDone& done : flush.commands) commands[done.command_id] = done;
+  for (const InboxWrite& write : flush.inbox) TakeIn(write);
+  for (const AttemptRef& taken : flush.inbox_taken) {
+    std::erase_if(inbox, [&](const auto& row) { return row.second.attempt == taken; });
+  }
   return result;
 }
 
@@ -108,15 +116,29 @@ void MemoryStore::Raise(const AlertRaise& alert) {
   if (fresh) all_alerts.push_back(alert);
 }
 
-void MemoryStore::Close(const RunClose& close, FlushResult& result) {
+void MemoryStore::TakeIn(const InboxWrite& write) {
+  const InboxItem& item = write.item;
+  const bool known = std::any_of(inbox.begin(), inbox.end(), [&](const auto& row) {
+    return row.second.attempt == item.attempt;
+  });
+  if (known) return;
+  for (const auto& [key, run] : active) {
+    const bool live = run.run_id == item.attempt.run_id && run.attempt == item.attempt.attempt &&
+                      run.app == write.app && run.ns == write.ns &&
+                      (item.registration == 0 || item.registration == run.registration);
+    if (live) inbox.emplace_back(run.shard, item);
+  }
+}
+
+bool MemoryStore::Close(const RunClose& close, FlushResult& result) {
   const auto it = active.find(close.run.occurrence);
-  if (it == active.end() || it->second.run_id != close.run_id) return;
+  if (it == active.end() || it->second.run_id != close.run_id) return false;
   active.erase(it);
   history.push_back({close.run, close.status, close.status_reason, close.result, close.ended_at});
   result.closed.insert(close.run_id);
-  if (close.watermark.empty()) return;
+  if (close.watermark.empty()) return true;
   Watermark& mark = watermarks[{close.run.occurrence.job_id, *close.run.biz_date}];
-  if (close.watermark == "FAILED" && mark.status == "DONE") return;
+  if (close.watermark == "FAILED" && mark.status == "DONE") return true;
   if (!mark.actor.empty()) NoteUndone(close.run.occurrence.job_id, *close.run.biz_date);
   mark.status = close.watermark;
   mark.reason = close.status_reason;
@@ -124,6 +146,7 @@ void MemoryStore::Close(const RunClose& close, FlushResult& result) {
   mark.digest = close.result.result_digest;
   mark.actor.clear();
   mark.at = now;
+  return true;
 }
 
 void MemoryStore::NoteUndone(int64_t job_id, absl::CivilDay date) {
@@ -281,12 +304,20 @@ bool MemoryStore::InDrill(int64_t job_id, absl::CivilDay date) const {
   return false;
 }
 
-Snapshot MemoryStore::Load() const {
+Snapshot MemoryStore::Load(const std::set<int>* only) const {
   Snapshot snapshot;
-  for (const auto& [id, job] : jobs) snapshot.jobs.push_back(job);
-  for (const auto& [key, run] : active) snapshot.runs.push_back(run);
+  const auto wanted = [&](int shard) { return only == nullptr || only->contains(shard); };
+  for (const auto& [id, job] : jobs) {
+    if (wanted(job.shard)) snapshot.jobs.push_back(job);
+  }
+  for (const auto& [key, run] : active) {
+    if (wanted(run.shard)) snapshot.runs.push_back(run);
+  }
   for (const auto& [key, alert] : alerts) snapshot.open_alerts.insert(key);
   LoadBackfills(snapshot);
+  std::erase_if(snapshot.backfills, [&](const OpenBackfill& backfill) {
+    return !wanted(jobs.at(backfill.row.job_id).shard);
+  });
   snapshot.unsettled = Unsettled();
   return snapshot;
 }

@@ -1,5 +1,6 @@
 #include "tests/store/recording_listener.h"
 
+#include <set>
 #include <utility>
 
 #include "tests/support/process.h"
@@ -40,6 +41,41 @@ void RecordingListener::OnCommands(std::vector<Command> commands) {
 void RecordingListener::OnClockSample(const ClockSample& sample) {
   const MutexLock lock(&mutex_);
   state_.clocks.push_back(sample);
+}
+
+void RecordingListener::OnShardsGained(Snapshot gained) {
+  const MutexLock lock(&mutex_);
+  state_.gained.push_back(std::move(gained));
+  state_.order.push_back("gain");
+}
+
+void RecordingListener::OnInbox(std::vector<InboxItem> items) {
+  const MutexLock lock(&mutex_);
+  for (InboxItem& item : items) state_.inbox.push_back(std::move(item));
+  state_.order.push_back("inbox");
+}
+
+void RecordingListener::OnNodes(std::vector<std::string> addresses) {
+  const MutexLock lock(&mutex_);
+  state_.nodes.push_back(std::move(addresses));
+}
+
+size_t RecordingListener::Shards() const {
+  const MutexLock lock(&mutex_);
+  std::set<int> shards;
+  size_t terms = 0;
+  size_t gains = 0;
+  for (const std::string& what : state_.order) {
+    if (what == "end") shards.clear();
+    if (what != "start" && what != "gain") continue;
+    const Snapshot& snapshot = what == "start" ? state_.snapshots[terms++] : state_.gained[gains++];
+    for (const auto& [shard, epoch] : snapshot.shards) shards.insert(shard);
+  }
+  return shards.size();
+}
+
+bool RecordingListener::WaitForShards(size_t n) const {
+  return WaitFor([&] { return Shards() == n; });
 }
 
 RecordingListener::State RecordingListener::Get() const {

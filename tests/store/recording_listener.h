@@ -23,7 +23,10 @@ class RecordingListener : public StoreListener {
     std::vector<LedgerResult> ledgers;
     std::vector<Command> commands;
     std::vector<ClockSample> clocks;
-    std::vector<std::string> order;  // "start", "end", "flush", …
+    std::vector<Snapshot> gained;
+    std::vector<InboxItem> inbox;
+    std::vector<std::vector<std::string>> nodes;  // each telling
+    std::vector<std::string> order;               // "start", "end", "flush", …
   };
 
   void OnTermStarted(const TermInfo& info, Snapshot snapshot) override;
@@ -32,6 +35,9 @@ class RecordingListener : public StoreListener {
   void OnLedger(LedgerResult result) override;
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
+  void OnShardsGained(Snapshot gained) override;
+  void OnInbox(std::vector<InboxItem> items) override;
+  void OnNodes(std::vector<std::string> addresses) override;
 
   State Get() const;
   // Waits until `condition` holds of the state; false after half a minute.
@@ -39,6 +45,9 @@ class RecordingListener : public StoreListener {
   // Waits for the start of the n-th term (from 1) and returns it.
   TermInfo WaitForTerm(size_t n) const;
   bool WaitForEnds(size_t n) const;
+  // Shards of the present term, those gained included; 0 between terms.
+  size_t Shards() const;
+  bool WaitForShards(size_t n) const;
   bool WaitForFlush(uint64_t seq) const;  // the last one delivered has this number
 
  private:

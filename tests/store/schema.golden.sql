@@ -126,6 +126,17 @@ CREATE FUNCTION tidemark.tidemark_settles(status text, reason text) RETURNS bool
     AS $$
   SELECT status IN ('DONE', 'WAIVED') OR (status = 'EXPIRED' AND reason = 'first_launch') $$;
 
+CREATE FUNCTION tidemark.tidemark_share(node text, term uuid) RETURNS integer
+    LANGUAGE sql
+    AS $$
+SELECT CASE WHEN count(*) FILTER (WHERE n.node_id = node AND n.incarnation = term AND n.draining) > 0
+            THEN 0
+            ELSE ceil((SELECT count(*) FROM shard)::numeric
+                      / greatest(1, count(*) FILTER (WHERE NOT n.draining)))::integer END
+FROM scheduler_node n, (SELECT tidemark_now() AS at OFFSET 0) t
+WHERE n.lease_until > t.at
+$$;
+
 CREATE TABLE tidemark.active_run (
     job_id bigint NOT NULL,
     kind character(1) NOT NULL,
@@ -816,6 +827,7 @@ CREATE TABLE tidemark.shard (
     incarnation uuid,
     epoch bigint DEFAULT 0 NOT NULL,
     timeline bigint DEFAULT 0 NOT NULL,
+    timeline_since timestamp with time zone,
     CONSTRAINT shard_check CHECK (((node_id IS NULL) = (incarnation IS NULL)))
 );
 

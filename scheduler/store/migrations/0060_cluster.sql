@@ -2,7 +2,9 @@
 
 -- Under which of PostgreSQL's timelines the owner took the shard; 0: under none yet. Another one
 -- since then means a fail-over, and perhaps lost commits.
-ALTER TABLE shard ADD COLUMN timeline bigint NOT NULL DEFAULT 0;
+ALTER TABLE shard
+  ADD COLUMN timeline bigint NOT NULL DEFAULT 0,
+  ADD COLUMN timeline_since timestamptz;  -- when it was last found to be another one
 
 -- Written with each renewal of the lease. Microseconds; NULL: not known yet.
 ALTER TABLE scheduler_node
@@ -23,3 +25,15 @@ ALTER TABLE inbox
   ADD COLUMN result_rows bigint,
   ADD COLUMN result_digest varchar(128) NOT NULL DEFAULT '',
   ADD COLUMN checkpoint text NOT NULL DEFAULT '';
+
+-- How many shards a node is to have: all of them, divided among the live nodes that an operator
+-- does not drain.
+CREATE FUNCTION tidemark_share(node text, term uuid) RETURNS integer
+  LANGUAGE sql VOLATILE AS $$
+SELECT CASE WHEN count(*) FILTER (WHERE n.node_id = node AND n.incarnation = term AND n.draining) > 0
+            THEN 0
+            ELSE ceil((SELECT count(*) FROM shard)::numeric
+                      / greatest(1, count(*) FILTER (WHERE NOT n.draining)))::integer END
+FROM scheduler_node n, (SELECT tidemark_now() AS at OFFSET 0) t
+WHERE n.lease_until > t.at
+$$;

@@ -1,0 +1,93 @@
+// What executors say that they have, of this node's runs and of others'.
+#include <set>
+#include <string>
+#include <utility>
+
+#include "scheduler/engine/alerts.h"
+#include "scheduler/engine/runs.h"
+#include "scheduler/engine/sessions.h"
+
+namespace tidemark {
+
+// Whether this node judges it. Under a higher epoch the shard is another node's by now, and the
+// fence will tell this one.
+bool Sessions::IsOurs(const HeldRun& held) const {
+  const auto it = s_.shards.find(held.shard);
+  return it != s_.shards.end() && held.epoch <= it->second;
+}
+
+// The run, if it is live there in that attempt.
+LiveRun* Sessions::FindHeld(const ExecutorSession& session, const HeldRun& held) {
+  LiveRun* run = s_.FindRun(held.attempt.run_id);
+  const bool match = run != nullptr && run->row.attempt == held.attempt.attempt &&
+                     run->row.registration == session.registration;
+  return match ? run : nullptr;
+}
+
+void Sessions::Deny(const ExecutorSession& session, const HeldRun& held) {
+  s_.Send(session.stream,
+          CancelOrder{held.attempt, held.shard, s_.EpochOf(held.shard), "it is not live here"});
+}
+
+void Sessions::Reconcile(ExecutorSession& session) {
+  std::set<std::string> held;
+  session.foreign = 0;
+  for (const HeldRun& item : session.hello.held) {
+    LiveRun* run = FindHeld(session, item);
+    if (run == nullptr) {
+      ++session.foreign;
+      if (IsOurs(item)) Deny(session, item);
+      continue;
+    }
+    held.insert(item.attempt.run_id);
+    session.Hold(run->row);
+    s_.run_part->OnHeld(*run, item, s_.now.mono);
+    if (run->cancel_sent.has_value() || !run->row.cancel_by.empty()) {
+      run->cancel_sent = absl::ZeroDuration();  // said again at its next deadline
+    }
+  }
+  const auto at = s_.runs_at.find(session.hello.executor_id);
+  if (at == s_.runs_at.end()) return;
+  const std::set<std::string> theirs(at->second.begin(), at->second.end());
+  for (const std::string& run_id : theirs) {
+    LiveRun* run = s_.FindRun(run_id);
+    if (run == nullptr || held.contains(run_id)) continue;
+    if (run->row.registration < session.registration) {
+      s_.run_part->OnProcessGone(*run);
+    } else if (run->row.registration == session.registration) {
+      session.Hold(run->row);
+      s_.run_part->OnNotHeld(*run, session);
+    }
+  }
+}
+
+void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
+                           absl::Duration received) {
+  bool came_free = session.draining && !beat.draining;
+  if (beat.draining && !session.draining) WriteState(session, "DRAINING");
+  session.draining = beat.draining;
+  alerts::ExecutorFound(s_, session.hello.executor_id, session.hello.app);
+  if (session.lost) {
+    session.lost = false;
+    WriteState(session, beat.draining ? "DRAINING" : "UP");
+  }
+  HeartbeatAckMessage ack;
+  ack.sequence = beat.sequence;
+  int foreign = 0;
+  for (const HeldRun& item : beat.held) {
+    if (LiveRun* run = FindHeld(session, item)) {
+      s_.run_part->OnHeld(*run, item, received);
+      ack.renewed.push_back(item.attempt);
+      continue;
+    }
+    ++foreign;
+    if (IsOurs(item)) Deny(session, item);
+  }
+  came_free = came_free || foreign < session.foreign || !session.full_for.empty();
+  session.foreign = foreign;
+  session.full_for.clear();
+  s_.Send(session.stream, std::move(ack));
+  if (came_free) s_.run_part->AdvanceApp(session.hello.app);
+}
+
+}  // namespace tidemark

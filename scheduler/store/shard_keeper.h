@@ -1,0 +1,53 @@
+// What the supervisor of a term does about shards.
+#ifndef TIDEMARK_SCHEDULER_STORE_SHARD_KEEPER_H_
+#define TIDEMARK_SCHEDULER_STORE_SHARD_KEEPER_H_
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "scheduler/engine/ports.h"
+#include "scheduler/store/lease.h"
+#include "scheduler/store/session.h"
+#include "scheduler/store/term.h"
+
+namespace tidemark {
+
+// Takes shards for one term: at its start, and in its middle those that became free or whose owner
+// died, under the same incarnation. It never gives any: a node that has too many, or that is
+// drained, starts a new term, which takes only its share. Used by the supervisor's thread; owns
+// nothing.
+class ShardKeeper {
+ public:
+  ShardKeeper(Session* session, Term* term) : session_(session), term_(term) {}
+
+  // Marks owners without a lease, and earlier incarnations of this node, fenced; waits for what
+  // they have open. `stopping`: whether to leave off.
+  absl::Status FenceOthers(const std::function<bool()>& stopping);
+  // Takes what is free or fenced, up to the share, and loads it; perhaps nothing. After an error
+  // nobody knows whether something was taken: the term must end.
+  absl::StatusOr<Snapshot> Take();
+
+  enum class Verdict {
+    kNothing,
+    kTake,  // there are shards for this node
+    kGive,  // it has more than its share
+    kLost   // shards of the term are not this node's in the database: somebody changed the rows
+  };
+  struct Look {
+    Verdict verdict = Verdict::kNothing;
+    ClusterView cluster;
+  };
+  absl::StatusOr<Look> LookAround();
+
+ private:
+  Session* const session_;
+  Term* const term_;
+  std::set<int> taken_;  // in this term
+};
+
+}  // namespace tidemark
+
+#endif  // TIDEMARK_SCHEDULER_STORE_SHARD_KEEPER_H_
