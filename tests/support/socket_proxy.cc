@@ -105,7 +105,8 @@ void SocketProxy::CloseAll() {
 
 void SocketProxy::Accept() {
   Link link;
-  link.client = accept(listener_, nullptr, nullptr);
+  // A program that the test starts meanwhile must not keep them open.
+  link.client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (link.client < 0) return;
   const sockaddr_un address = Address(server_socket_);
   link.server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
