@@ -32,9 +32,9 @@ class DatabaseFaultsTest : public testing::Test {
  protected:
   DatabaseFaultsTest() : database_(world_.database_url()) {
     world_.UseDatabase(database_.url());
-    world_.StartScheduler();
-    link_.emplace(world_.address());
+    link_.emplace(world_.Reserve());
     world_.UseLink(link_->address());
+    world_.StartScheduler();
     world_.StartProbe("e1");
     EXPECT_TRUE(WaitFor([&] {
       return world_.Cli({"cluster", "status"}).code == 0 &&
