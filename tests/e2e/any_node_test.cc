@@ -105,7 +105,7 @@ TEST_F(AnyNodeTest, DatesAndDefinitionsAreOrdered) {
     Order(job, {"run", "rerun", LastRun(job), "--force"});
     ASSERT_TRUE(
         AwaitSql(world_, "SELECT count(*) FROM run_history WHERE job_name = '" + job + "'", "2"));
-    Order(job, {"job", "drill", job, "--days", "1", "--now", "--wait"});
+    Order(job, {"job", "drill", job, "--days", "1", "--now"});
     Order(job, {"job", "next", job});
     Order(job, {"job", "verify", job});
     Order(job, {"backfill", "create", job, "--from", to, "--to", to, "--reprocess", "all"});
