@@ -28,9 +28,9 @@ std::string ValueOf(const CLI::Option& option, const SchedulerConfig& config) {
   if (option.count() == 0) {
     return option.get_items_expected_max() == 0 ? "false" : Scalar(option.get_default_str());
   }
-  if (name == "database-url") {
+  if (name == "database-url" || name == "database-listen-url") {
     DatabaseOptions database;
-    database.url = config.database_url;
+    database.url = name == "database-url" ? config.database_url : config.database_listen_url;
     database.schema = config.schema;
     return Scalar("(set) " + DescribeDatabase(database));
   }

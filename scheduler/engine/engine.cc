@@ -238,6 +238,11 @@ void Engine::CommandsArrived(Moment now, const std::vector<Command>& commands) {
   for (const Command& command : commands) parts_->commands.Carry(command);
 }
 
+void Engine::ExecutorsDrained(Moment now, std::set<std::string> executor_ids) {
+  SetNow(now);
+  if (parts_->state.active) parts_->sessions.TakeDrained(std::move(executor_ids));
+}
+
 void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items) {
   SetNow(now);
   State& s = parts_->state;

@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Engine {
   void CommandsArrived(Moment now, const std::vector<Command>& commands);
   // Final reports that other nodes took in (X7).
   void InboxArrived(Moment now, const std::vector<InboxItem>& items);
+  // All executors that operators drained, whichever node took the order.
+  void ExecutorsDrained(Moment now, std::set<std::string> executor_ids);
   void Tick(Moment now);
   // The first of what is due by now, which Tick would see to as well, and nothing else. False:
   // nothing is due, or it has to wait.

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Sessions {
   void OnCongested(StreamId stream, bool congested);
   // Whether an operator lets the executor have new runs; kept over its restarts.
   void Drain(const std::string& executor_id, bool drained);
+  // All executors that operators drained, whichever node took the order.
+  void TakeDrained(std::set<std::string> executor_ids);
   // Looks for apps whose jobs have no executor any more.
   void WatchApps();
   // Finds executors that fell silent, and lets those that wait for them act.
@@ -62,6 +65,7 @@ class Sessions {
   void WriteState(const ExecutorSession& session, const std::string& state);
   ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);
+  void SetDrained(ExecutorEntry& entry, bool drained);
 
   // ---- session_held.cc
   void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);

@@ -177,6 +177,8 @@ struct State {
   std::map<std::string, ExecutorEntry> executors;  // by executor_id
   std::unordered_map<std::string, std::vector<ExecutorEntry*>> executors_of;  // by app: welcomed
   std::unordered_map<StreamId, std::string> streams;                          // to executor_id
+  std::set<std::string> drained;  // executor_ids, by operators; of those without a session, too
+  std::map<std::string, int> draining_orders;  // orders of this node that are not committed yet
   std::map<std::string, AppQueue> waiting;                                    // by app
   // Catch-up runs that hold a slot of the budget, by app, and how many there are.
   std::map<std::string, std::set<std::string>> slots;

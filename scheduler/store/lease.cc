@@ -124,6 +124,8 @@ absl::StatusOr<ClusterView> LookAtCluster(Connection& connection, const Owner& o
   if (!rows.IsNull(0, 4)) view.first_end = absl::Microseconds(rows.Int(0, 4));
   std::istringstream lines(rows.Text(0, 5));
   for (std::string line; std::getline(lines, line);) view.addresses.push_back(line);
+  std::istringstream drained(rows.Text(0, 6));
+  for (std::string line; std::getline(drained, line);) view.drained.insert(line);
   return view;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -326,6 +327,7 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keep
   // Soon, for nodes that never live as long as the interval; not at once, which is for catching up.
   absl::Duration next_drop = clock_.Monotonic() + options_.retention_check / 12;
   std::vector<std::string> told;
+  std::set<std::string> drained;  // as told
   while (leaving_.empty()) {
     const absl::Duration until = std::min(next_look, term.deadline());
     wake_.Wait(std::max(until - clock_.Monotonic(), absl::Milliseconds(1)));
@@ -338,6 +340,10 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keep
     if (look->cluster.addresses != told) {
       told = look->cluster.addresses;
       term.Deliver([&](StoreListener* listener) { listener->OnNodes(told); });
+    }
+    if (look->cluster.drained != drained) {
+      drained = look->cluster.drained;
+      term.Deliver([&](StoreListener* listener) { listener->OnDrained(drained); });
     }
     Follow(look->verdict, session, term, keeper);
     // A dead node's shards are taken as soon as its lease is over.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,9 @@ class StoreListener {
   virtual void OnInbox(std::vector<InboxItem> /*items*/) {}
   // Addresses of all live nodes: at the term's start and when they change.
   virtual void OnNodes(std::vector<std::string> /*addresses*/) {}
+  // All executors that operators drained: at the term's start if there are any, and when they
+  // change. The order's own node knows it before.
+  virtual void OnDrained(std::set<std::string> /*executor_ids*/) {}
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

@@ -6,7 +6,9 @@ namespace tidemark::sql {
 const std::string_view kHasMigrationTable = "SELECT to_regclass('schema_migration') IS NOT NULL";
 
 const std::string_view kAppliedMigrations =
-    "SELECT version, checksum FROM schema_migration ORDER BY version";
+    // The column is missing in a schema that nothing migrated since there is one.
+    "SELECT version, checksum, coalesce((to_jsonb(m) ->> 'needs')::integer, version)"
+    " FROM schema_migration m ORDER BY version";
 
 const std::string_view kMigrationSettings =
     "SELECT set_config('tidemark.schema', $1, true), set_config('statement_timeout', '10min', "
@@ -28,12 +30,18 @@ CREATE TABLE IF NOT EXISTS schema_migration (
   name        text NOT NULL,
   checksum    text NOT NULL,
   applied_at  timestamptz NOT NULL
-))sql";
+);
+-- The last version that a program must know to work with the schema after this one.
+ALTER TABLE schema_migration ADD COLUMN IF NOT EXISTS needs integer)sql";
+
+const std::string_view kLiveNodes =
+    "SELECT string_agg(node_id, ', ' ORDER BY node_id) FROM scheduler_node"
+    " WHERE lease_until > tidemark_now()";
 
 // The wall clock on purpose: the first migration makes tidemark_now() itself.
 const std::string_view kRecordMigration = R"sql(
-INSERT INTO schema_migration (version, name, checksum, applied_at)
-VALUES ($1, $2, $3, tidemark_now()))sql";
+INSERT INTO schema_migration (version, name, checksum, applied_at, needs)
+VALUES ($1, $2, $3, tidemark_now(), $4))sql";
 
 const std::string_view kRegisterNode = R"sql(
 INSERT INTO scheduler_node AS n (node_id, incarnation, address, version, lease_until, started_at)
@@ -108,7 +116,8 @@ SELECT tidemark_share($1::text, $2::uuid),
        count(*),
        (SELECT (extract(epoch FROM min(o.lease_until) - (SELECT at FROM t)) * 1000000)::bigint
         FROM alive o WHERE o.node_id <> $1::text AND isfinite(o.lease_until)),
-       (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o)
+       (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o),
+       (SELECT string_agg(x.executor_id, E'\n') FROM executor x WHERE x.drained)
 FROM shard s
 LEFT JOIN alive a ON a.node_id = s.node_id AND a.incarnation = s.incarnation)sql";
 

@@ -60,6 +60,11 @@ void RecordingListener::OnNodes(std::vector<std::string> addresses) {
   state_.nodes.push_back(std::move(addresses));
 }
 
+void RecordingListener::OnDrained(std::set<std::string> executor_ids) {
+  const MutexLock lock(&mutex_);
+  state_.drained.push_back(std::move(executor_ids));
+}
+
 size_t RecordingListener::Shards() const {
   const MutexLock lock(&mutex_);
   std::set<int> shards;
