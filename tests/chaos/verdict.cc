@@ -129,6 +129,8 @@ void Settle(ChaosCluster& cluster, absl::Duration patience, Verdict& verdict) {
     if (answer.code != 0) verdict.violations.push_back("job pause " + job + ": " + answer.output);
   }
   Await(cluster, kLive, "still live: ", patience, verdict);
+  // What the last ones made due.
+  Await(cluster, kUnsettled, "not settled at last: ", absl::Seconds(30), verdict);
 }
 
 void Judge(ChaosCluster& cluster, const Faults& faults, bool commits_may_be_lost,
