@@ -26,6 +26,12 @@ constexpr char kLive[] =
     "coalesce(executor_id, '-') || ' held ' || held FROM active_run "
     "WHERE NOT (armed AND fire_time > tidemark_now()) ORDER BY 1";
 
+// A pause would keep it from its retry, and what is queued behind it from its turn.
+constexpr char kOld[] =
+    "SELECT job_name || '/' || occurrence || ' ' || status || ' attempt ' || attempt FROM "
+    "active_run "
+    "WHERE fire_time < tidemark_now() - interval '5 s' ORDER BY 1";
+
 // What the statement still finds when time is over, as violations.
 void Await(ChaosCluster& cluster, const std::string& statement, const std::string& what,
            absl::Duration patience, Verdict& verdict) {
@@ -123,6 +129,7 @@ void Settle(ChaosCluster& cluster, absl::Duration patience, Verdict& verdict) {
   ChaosSay("all is healed: what is due must be settled");
   Await(cluster, kUnsettled, "not settled in time: ", patience, verdict);
   Await(cluster, kBehind, "not caught up in time: ", patience, verdict);
+  Await(cluster, kOld, "not done in time: ", patience, verdict);
   for (const std::string& job :
        cluster.Rows("SELECT name FROM job WHERE name LIKE '%tick-%' AND deleted_at IS NULL")) {
     const auto answer = cluster.Cli({"job", "pause", job, "--reason", "the end"});
