@@ -282,9 +282,16 @@ void SchedulerStore::Impl::TakeMore(Session& session, Term& term, ShardKeeper& k
   LogInfo("shards gained", {{"shards", std::to_string(shards.size())},
                             {"jobs", std::to_string(gained->jobs.size())},
                             {"live_runs", std::to_string(gained->runs.size())}});
-  term.Deliver([&](StoreListener* listener) { listener->OnShardsGained(*std::move(gained)); });
-  const MutexLock lock(&mutex_);
-  workers_.feed->AddShards(shards);
+  CommandFeed* feed = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    feed = workers_.feed.get();  // only this thread takes it away
+  }
+  // Together: whoever hears of the shards may rely on the next look into their inbox.
+  term.Deliver([&](StoreListener* listener) {
+    listener->OnShardsGained(*std::move(gained));
+    feed->AddShards(shards);
+  });
 }
 
 void SchedulerStore::Impl::StartWorkers(Term& term, Snapshot snapshot) {
