@@ -160,9 +160,13 @@ std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResu
   for (const UpstreamEntry& entry : ledger.upstream) {
     if (entry.for_date != date) continue;
     JobState* upstream = s_.FindJobNamed(entry.job);
-    // One that nobody here knows, or that cannot be read, tells nothing: the date waits.
-    if (upstream == nullptr || !upstream->error().empty())
+    // Another node's job: its rows tell, and what has none waits.
+    if (upstream == nullptr) {
+      if (IsSettled(entry.status, entry.reason)) continue;
       return UpstreamDate{entry.job, entry.date};
+    }
+    // One that cannot be read tells nothing: the date waits.
+    if (!upstream->error().empty()) return UpstreamDate{entry.job, entry.date};
     if (upstream->dated() && HoldsBack(upstream->timeline(), Launch(*upstream), entry.date,
                                        entry.status, entry.reason)) {
       return UpstreamDate{entry.job, entry.date};
