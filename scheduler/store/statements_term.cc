@@ -259,6 +259,9 @@ LEFT JOIN job_watermark u ON u.job_name = a.upstream AND u.biz_date = i.biz_date
 WHERE w.status IS DISTINCT FROM 'DONE'
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
 
+const std::string_view kJobsNamed =
+    "SELECT job_id FROM job WHERE name = ANY ($1::text[]) AND deleted_at IS NULL";
+
 const std::string_view kOpenCommands = R"sql(
 SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now()
 FROM (SELECT) AS always
