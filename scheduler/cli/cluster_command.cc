@@ -50,6 +50,7 @@ std::string Short(bool known, const google::protobuf::Duration& d) {
   if (!known) return "";
   const absl::Duration value = absl::Seconds(d.seconds()) + absl::Nanoseconds(d.nanos());
   const absl::Duration shown = absl::Floor(absl::AbsDuration(value), absl::Milliseconds(1));
+  if (shown == absl::ZeroDuration() && value != shown) return "<1ms";
   return (value < absl::ZeroDuration() && shown > absl::ZeroDuration() ? "-" : "") +
          DurationText(shown);
 }

@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ class Engine {
   std::unique_ptr<Parts> MakeParts();
   void SetNow(Moment now);
   void TakeIn(Snapshot snapshot);
+  void DropKnown(Snapshot& gained);
   void BlameJobs(const FlushResult& result);
 
   Decoders decoders_;
@@ -76,6 +78,7 @@ class Engine {
   Tally tally_;                   // so do counts
   std::unique_ptr<Parts> parts_;  // of this term; made anew with each
   Moment last_;
+  std::optional<absl::Duration> leapt_;  // by so much, and not trusted since; outlives terms, too
 };
 
 }  // namespace tidemark

@@ -29,11 +29,28 @@ void Sessions::Deny(const ExecutorSession& session, const HeldRun& held) {
           CancelOrder{held.attempt, held.shard, s_.EpochOf(held.shard), "it is not live here"});
 }
 
+// It may be live after all: commits may have been lost with the fail-over.
+bool Sessions::OfEarlierTimeline(const HeldRun& held) const {
+  return held.epoch.timeline < s_.timeline && held.epoch.timeline > 0;
+}
+
+void Sessions::AskAgain(const std::string& executor_id) {
+  const auto it = s_.executors.find(executor_id);
+  ExecutorSession* session = it == s_.executors.end() ? nullptr : it->second.current.get();
+  if (session == nullptr || !session->connected) return;
+  s_.out.close.push_back(session->stream);
+  s_.streams.erase(session->stream);
+  session->connected = false;
+}
+
 void Sessions::Reconcile(ExecutorSession& session) {
   std::set<std::string> held;
   session.foreign = 0;
   for (const HeldRun& item : session.hello.held) {
     LiveRun* run = FindHeld(session, item);
+    if (run == nullptr && IsOurs(item) && OfEarlierTimeline(item)) {
+      run = s_.run_part->Reinsert(session, item);
+    }
     if (run == nullptr) {
       ++session.foreign;
       if (IsOurs(item)) Deny(session, item);
@@ -74,6 +91,7 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
   HeartbeatAckMessage ack;
   ack.sequence = beat.sequence;
   int foreign = 0;
+  bool ask_again = false;
   for (const HeldRun& item : beat.held) {
     if (LiveRun* run = FindHeld(session, item)) {
       s_.run_part->OnHeld(*run, item, received);
@@ -81,12 +99,18 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
       continue;
     }
     ++foreign;
-    if (IsOurs(item)) Deny(session, item);
+    if (!IsOurs(item)) continue;
+    if (OfEarlierTimeline(item)) {
+      ask_again = true;  // a Hello says what it is
+    } else {
+      Deny(session, item);
+    }
   }
   came_free = came_free || foreign < session.foreign || !session.full_for.empty();
   session.foreign = foreign;
   session.full_for.clear();
   s_.Send(session.stream, std::move(ack));
+  if (ask_again) AskAgain(session.hello.executor_id);
   if (came_free) s_.run_part->AdvanceApp(session.hello.app);
 }
 

@@ -28,7 +28,9 @@ class ClusterTest : public testing::Test {
  protected:
   explicit ClusterTest(const std::string& database_url = "") : nodes_(database_url) {}
 
-  void StartProbes() {
+  // An executor that is told of both nodes, or (`learns`) of the first alone.
+  void StartProbe(bool learns = false) {
+    if (!learns) world_.UseLink(world_.address() + "," + world_.address("second"));
     world_.StartProbe("e1", 100);
     ASSERT_TRUE(AwaitSql(world_, "SELECT count(*) FROM executor WHERE state = 'UP'", "1"));
   }
@@ -69,7 +71,7 @@ class ClusterTest : public testing::Test {
 
 TEST_F(ClusterTest, ASecondNodeTakesHalfAndItsJobsRunOnAnExecutorThatKnewTheFirst) {
   nodes_.Start();
-  StartProbes();
+  StartProbe(/*learns=*/true);
   nodes_.ApplyJobs("tick", "    handler: work\n    schedule: {manual: true, zone: UTC}\n");
   for (const std::string node : {"node-1", "node-2"}) {
     for (const std::string& job : nodes_.JobsOf(node, "tick")) {
@@ -84,7 +86,7 @@ TEST_F(ClusterTest, ASecondNodeTakesHalfAndItsJobsRunOnAnExecutorThatKnewTheFirs
 
 TEST_F(ClusterTest, AGracefulStopHandsOverAtOnce) {
   nodes_.Start();
-  StartProbes();
+  StartProbe();
   nodes_.ApplyJobs("tick", kEachSecond);
   AwaitRuns(20);
   const std::vector<std::string> moved = nodes_.JobsOf("node-1", "tick");
@@ -101,7 +103,7 @@ TEST_F(ClusterTest, AGracefulStopHandsOverAtOnce) {
 
 TEST_F(ClusterTest, ADeadNodesJobsFireWithinALeaseAndASecond) {
   nodes_.Start();
-  StartProbes();
+  StartProbe();
   nodes_.ApplyJobs("tick", kEachSecond);
   AwaitRuns(20);
   const std::vector<std::string> moved = nodes_.JobsOf("node-1", "tick");
@@ -117,7 +119,7 @@ TEST_F(ClusterTest, ADeadNodesJobsFireWithinALeaseAndASecond) {
 
 TEST_F(ClusterTest, ARunSurvivesTheDeathOfItsNodeAndReportsToTheOther) {
   nodes_.Start();
-  StartProbes();  // it is told of the first node alone, and the first dies
+  StartProbe(/*learns=*/true);  // it is told of the first node alone, and the first dies
   nodes_.ApplyJobs("long", "    handler: work\n    schedule: {manual: true, zone: UTC}\n");
   world_.Touch("hold-work-1");
   const std::string job = nodes_.JobsOf("node-1", "long").at(0);
@@ -133,7 +135,7 @@ TEST_F(ClusterTest, ARunSurvivesTheDeathOfItsNodeAndReportsToTheOther) {
 
 TEST_F(ClusterTest, ADrainedNodeGivesItsShardsAwayAndGetsThemBack) {
   nodes_.Start();
-  StartProbes();
+  StartProbe();
   nodes_.ApplyJobs("tick", kEachSecond);
   AwaitRuns(10);
   World::Answer answer = world_.CliOn("second", {"cluster", "drain", "node-1", "--wait"});
@@ -189,7 +191,7 @@ class ClusterOutageTest : public ClusterTest {
 
 TEST_F(ClusterOutageTest, ARestartOfTheDatabaseCostsNoFire) {
   nodes_.Start();
-  StartProbes();
+  StartProbe();
   nodes_.ApplyJobs("tick", kEachSecond);
   AwaitRuns(20);
   postgres_->Stop();

@@ -73,6 +73,49 @@ TEST(ClusterTest, OtherNodesRunsFillSlots) {
   EXPECT_TRUE(c.a.executors["e1"].cancels.empty());
 }
 
+TEST(ClusterTest, CatchUpLeavesASlotFreeOfWhatOthersLeave) {
+  TwoNodes c;
+  c.SetCapacity("e1", 2);
+  c.a.Start("e1");
+  c.Begin(c.a, "e1");
+  c.Dial(c.b, "e1");
+  c.Advance(absl::Seconds(10));
+  ASSERT_EQ(c.b.executors["e1"].triggers.size(), 1U) << "a single slot is anybody's";
+  c.b.Finish(c.b.executors["e1"], c.b.executors["e1"].triggers[0], Outcome::kSucceeded);
+  c.SetCapacity("e1", 3);
+  c.b.store.DeleteWatermark(c.of_b, absl::CivilDay(2026, 11, 28));
+  c.a.EndTerm();
+  c.b.EndTerm();
+  c.Make(EngineHarness::DailyJob("", "2026-11-28"), "more", 2);
+  c.b.StartTerm();
+  c.b.Connect(c.b.executors["e1"]);
+  EXPECT_EQ(c.b.executors["e1"].triggers.size(), 2U)
+      << "of three slots one is another node's, and one is left to what is due";
+}
+
+TEST(ClusterTest, OneNodeSaysThatAnExecutorIsLost) {
+  TwoNodes c;
+  int said = 0;
+  for (EngineHarness* node : {&c.a, &c.b}) {
+    node->fate = [&said](const Flush& flush) {
+      for (const ExecutorState& row : flush.executors) said += row.state == "LOST" ? 1 : 0;
+      return EngineHarness::Fate::kCommitted;
+    };
+  }
+  std::set<int> rest;
+  for (int shard = 0; shard < kShards; ++shard) rest.insert(shard);
+  rest.erase(1);
+  rest.erase(2);
+  c.a.Gain(rest);  // so that every executor is some node's
+  for (const std::string id : {"e1", "e2", "e3", "e4", "e5", "e6"}) {
+    c.Start(id);
+    c.a.Disconnect(c.a.executors[id]);
+    c.b.Disconnect(c.b.executors[id]);
+  }
+  c.Advance(absl::Seconds(30));
+  EXPECT_EQ(said, 6);
+}
+
 TEST(ClusterTest, TheLeastBusyIsItWithOtherNodesRuns) {
   JobSpec like = EngineHarness::DailyJob("", "2026-11-28");
   like.routing.strategy = RoutingStrategy::kLeastBusy;

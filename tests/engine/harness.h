@@ -126,6 +126,8 @@ class EngineHarness {
   // The shards that the node takes with its next term; all when it is unset.
   std::optional<std::set<int>> owned;
   void Gain(const std::set<int>& shards);  // in the middle of the term, under the next epoch
+  uint32_t timeline = 1;                   // of PostgreSQL, as the next snapshot says it
+  bool failed_over = false;                // … and that the executors it knows were up
   void EndTerm();
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
@@ -205,6 +207,7 @@ class EngineHarness {
   Decoders MakeDecoders();
 
   void DeliverInbox();
+  void SetOwner(Snapshot& snapshot, const std::set<int>* shards);
 
   SeededRandom random_;
   uint64_t epoch_ = 1;

@@ -187,6 +187,11 @@ ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
   answer.session = row.session;
   auto& [registration, incarnation] = executors[row.executor_id];
   const std::string key = row.executor_id + "/" + row.incarnation;
+  if (row.claimed > registration) {  // lost with a fail-over
+    registration = row.claimed;
+    incarnation = row.incarnation;
+    incarnations[key] = registration;
+  }
   if (incarnation == row.incarnation) {
     answer.kind = ExecutorRegistered::Kind::kSame;
   } else if (incarnations.contains(key) || (row.claimed != 0 && row.claimed < registration)) {

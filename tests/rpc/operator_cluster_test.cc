@@ -136,7 +136,7 @@ TEST_F(OperatorClusterTest, WhatANodeTellsOfItselfIsShown) {
   EXPECT_EQ(status.nodes(0).clock_offset().seconds(), -1);
   EXPECT_EQ(status.nodes(0).clock_uncertainty().nanos(), 800'000);
   EXPECT_EQ(status.nodes(0).lag().seconds(), 2);
-  EXPECT_THAT(status.warnings(), Contains(HasSubstr("node n1 is 1.5s ahead of the database's")));
+  EXPECT_THAT(status.warnings(), Contains(HasSubstr("node n1 is 1s500ms ahead of the database's")));
   EXPECT_THAT(status.warnings(), Contains(HasSubstr("comes 2s late")));
 }
 
