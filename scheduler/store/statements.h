@@ -71,6 +71,7 @@ extern const std::string_view kLedger;
 // $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
+extern const std::string_view kJobsNamed;
 extern const std::string_view kVerdictsOf;  // $1 job ids, $2 dates → those that have one
 // $1 shards, $2 known ids, $3 limit. The last columns are tidemark_now(), and whether there is
 // anything in the inbox of the shards: one row at least has them.

@@ -277,6 +277,9 @@ WHERE w.status IS DISTINCT FROM 'DONE'
             WHERE d.job_id = j.job_id AND d.biz_date = i.biz_date + a.date_offset))))
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
 
+const std::string_view kJobsNamed =
+    "SELECT job_id FROM job WHERE name = ANY ($1::text[]) AND deleted_at IS NULL";
+
 const std::string_view kOpenCommands = R"sql(
 SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now(),
        EXISTS (SELECT 1 FROM inbox i WHERE i.shard = ANY ($1::smallint[]))

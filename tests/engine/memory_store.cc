@@ -275,6 +275,11 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
     if ((query.all && asked.contains(date)) || !settled) result.entries.push_back(entry);
     if (entry.status != "DONE") AddUpstream(query, date, result);
   }
+  for (const auto& [id, job] : jobs) {
+    if (std::count(query.foreign.begin(), query.foreign.end(), job.name) > 0) {
+      result.foreign.push_back(job);
+    }
+  }
   return result;
 }
 

@@ -120,8 +120,8 @@ class PostgresCluster : public InterleavedCluster {
   }
   Step Fenced() override { return fence_->Reached() ? Step::kDone : Step::kWaits; }
   Step Settle(const Owner& owner) override {
-    settle_ = std::make_unique<Background>(
-        database_, [this, owner](Connection& connection, const auto&) {
+    settle_ =
+        std::make_unique<Background>(database_, [this, owner](Connection& connection, const auto&) {
           const auto rows =
               connection.RunOne(sql::kSettleFlush, {owner.node_id, owner.incarnation});
           if (rows.ok() && !rows->empty()) settled_ = rows->Int(0, 0);
