@@ -256,8 +256,6 @@ FROM (SELECT q.job_id, q.biz_date
 LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 ORDER BY i.job_id, i.biz_date)sql";
 
-// What the named job does not have is left out: an interval job, or a date that its owner, perhaps
-// another node, noted as not due.
 const std::string_view kUpstream = R"sql(
 SELECT i.job_id, i.biz_date, a.upstream, i.biz_date + a.date_offset, u.status, u.reason
 FROM (SELECT DISTINCT q.job_id, q.biz_date
@@ -268,13 +266,6 @@ JOIN (SELECT DISTINCT q.job_id, q.upstream, q.date_offset
 LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 LEFT JOIN job_watermark u ON u.job_name = a.upstream AND u.biz_date = i.biz_date + a.date_offset
 WHERE w.status IS DISTINCT FROM 'DONE'
-  AND NOT EXISTS (
-    SELECT 1 FROM job j
-    WHERE j.name = a.upstream AND j.deleted_at IS NULL AND coalesce(j.error, '') = ''
-      AND (EXISTS (SELECT 1 FROM job_cursor c WHERE c.job_id = j.job_id)
-        OR (i.biz_date + a.date_offset <= j.due_until
-          AND NOT EXISTS (SELECT 1 FROM due_date d
-            WHERE d.job_id = j.job_id AND d.biz_date = i.biz_date + a.date_offset))))
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
 
 const std::string_view kJobsNamed =
