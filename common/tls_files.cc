@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -26,10 +27,15 @@ absl::StatusOr<BioPtr> Open(const std::string& path) {
   return bio;
 }
 
-absl::StatusOr<CertPtr> ReadCert(const std::string& path, absl::Time now) {
+absl::StatusOr<CertPtr> ReadAnyCert(const std::string& path) {
   TM_ASSIGN_OR_RETURN(const BioPtr bio, Open(path));
   CertPtr cert(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
   if (cert == nullptr) return Wrong(path, "holds no certificate (PEM)");
+  return cert;
+}
+
+absl::StatusOr<CertPtr> ReadCert(const std::string& path, absl::Time now) {
+  TM_ASSIGN_OR_RETURN(CertPtr cert, ReadAnyCert(path));
   time_t at = absl::ToTimeT(now);
   if (X509_cmp_time(X509_get0_notAfter(cert.get()), &at) <= 0) {
     return Wrong(path, "the certificate is expired; make another (tidemark tls init --help)");
@@ -62,6 +68,12 @@ absl::StatusOr<std::string> ReadTlsFile(const std::string& path) {
     return Wrong(path, "cannot be read: it is missing, empty or not readable for this user");
   }
   return text.str();
+}
+
+absl::StatusOr<bool> CertificateIsFor(const std::string& cert_file, const std::string& host) {
+  TM_ASSIGN_OR_RETURN(const CertPtr cert, ReadAnyCert(cert_file));
+  return X509_check_host(cert.get(), host.data(), host.size(), 0, nullptr) == 1 ||
+         X509_check_ip_asc(cert.get(), host.c_str(), 0) == 1;
 }
 
 absl::Status CheckTlsFiles(const TlsFiles& files, absl::Time now) {

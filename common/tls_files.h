@@ -23,6 +23,10 @@ struct TlsFiles {
 // the certificate's or others can read it, the certificate is expired at `now` (or not valid yet).
 absl::Status CheckTlsFiles(const TlsFiles& files, absl::Time now);
 
+// Whether the certificate in that file is for `host`, a name or an IP address: then who connects
+// to it under that name believes it.
+absl::StatusOr<bool> CertificateIsFor(const std::string& cert_file, const std::string& host);
+
 // Whole contents of a file.
 absl::StatusOr<std::string> ReadTlsFile(const std::string& path);
 

@@ -46,7 +46,8 @@ alive() { kill -0 "${pid_of[$1]}" 2>/dev/null; }
 # stop NAME: SIGTERM, then SIGKILL when it has not ended after 20 s.
 stop() {
   local name=$1 pid=${pid_of[$1]:-} tries
-  if [ -z "$pid" ]; then return; fi
+  # With a status: in the EXIT trap a bare return has that of the script.
+  if [ -z "$pid" ]; then return 0; fi
   unset "pid_of[$name]"
   kill -TERM "$pid" 2>/dev/null || return 0
   for ((tries = 0; tries < 200; tries++)); do

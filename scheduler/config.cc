@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "common/tls_files.h"
 #include "common/version.h"
+#include "scheduler/advertise.h"
 #include "scheduler/config_file.h"
 #include "scheduler/config_limits.h"
 #include "scheduler/config_print.h"
@@ -31,10 +32,9 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--database-url-file", config.database_url_file,
                  "File with that URL in one line, so that its password is seen nowhere else")
       ->envname("TIDEMARK_DATABASE_URL_FILE");
-  app.add_option(
-         "--database-listen-url", config.database_listen_url,
-         "Where LISTEN goes when --database-url leads through a proxy that pools "
-         "transactions (pgbouncer); without it orders of other nodes take up to 0.5 s there")
+  app.add_option("--database-listen-url", config.database_listen_url,
+                 "PostgreSQL itself, when --database-url leads through a transaction-pooling proxy "
+                 "such as pgbouncer: LISTEN goes there [the same]")
       ->envname("TIDEMARK_DATABASE_LISTEN_URL");
   app.add_option("--database-listen-url-file", config.database_listen_url_file,
                  "File with that URL in one line")
@@ -53,6 +53,11 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   app.add_option("--listen", config.listen, "Address for executors and operators; port 0: any free")
       ->envname("TIDEMARK_LISTEN")
       ->capture_default_str();
+  app.add_option("--advertise", config.advertise,
+                 "HOST:PORT by which executors, operators and other nodes reach this node; with "
+                 "TLS the host must be in its certificate. Port 0: the one that it listens on "
+                 "[--listen, or the host's name when that is 0.0.0.0 or [::]]")
+      ->envname("TIDEMARK_ADVERTISE");
   app.add_flag("--insecure,!--secure", config.insecure,
                "Ask nobody who he is: no tokens, for trying out, on loopback alone [with --dev]")
       ->envname("TIDEMARK_INSECURE");
@@ -117,23 +122,22 @@ void AddOptions(CLI::App& app, SchedulerConfig& config) {
   AddLimitOptions(app, config);
 }
 
-// Takes the secret that `file`, if there is one, holds for `option`.
-std::string ReadSecretFor(const std::string& option, const std::string& file, std::string* value) {
+// Takes the URL that a file holds. Returns what is wrong, or "".
+std::string ReadUrl(const std::string& option, const std::string& file, std::string* url) {
   if (file.empty()) return "";
-  if (!value->empty()) return option + " and " + option + "-file exclude each other";
-  absl::StatusOr<std::string> url = ReadSecret(file);
-  if (!url.ok()) return option + "-file: " + Message(url.status());
-  *value = *std::move(url);
+  if (!url->empty()) return option + " and " + option + "-file exclude each other";
+  absl::StatusOr<std::string> text = ReadSecret(file);
+  if (!text.ok()) return option + "-file: " + Message(text.status());
+  *url = *std::move(text);
   return "";
 }
 
 // Takes the secrets that files hold. Returns what is wrong, or "".
 std::string ReadSecrets(SchedulerConfig& config) {
-  std::string problem =
-      ReadSecretFor("--database-url", config.database_url_file, &config.database_url);
-  if (!problem.empty()) return problem;
-  return ReadSecretFor("--database-listen-url", config.database_listen_url_file,
-                       &config.database_listen_url);
+  std::string p = ReadUrl("--database-url", config.database_url_file, &config.database_url);
+  if (!p.empty()) return p;
+  return ReadUrl("--database-listen-url", config.database_listen_url_file,
+                 &config.database_listen_url);
 }
 
 std::string Problem(const SchedulerConfig& config) {
@@ -163,6 +167,7 @@ std::string Problem(const SchedulerConfig& config) {
            "of this server";
   }
   if (std::string p = ListenProblem(config, config.listen); !p.empty()) return p;
+  if (std::string p = AdvertiseProblem(config.advertise); !p.empty()) return p;
   return config.http_listen.empty() ? ""
                                     : ListenProblem(config, config.http_listen, "--http-listen");
 }

@@ -13,15 +13,17 @@
 namespace tidemark {
 
 struct SchedulerConfig {
-  std::string config_file;               // "": none
-  std::string database_url;              // any libpq form; empty with dev
-  std::string database_url_file;         // holds database_url, in one line; "": none
-  std::string database_listen_url;       // where LISTEN goes past a pooling proxy; "": the same
-  std::string database_listen_url_file;  // likewise
+  std::string config_file;        // "": none
+  std::string database_url;       // any libpq form; empty with dev
+  std::string database_url_file;  // holds database_url, in one line; "": none
+  // Where LISTEN goes when database_url leads through a transaction-pooling proxy; "": the same.
+  std::string database_listen_url;
+  std::string database_listen_url_file;  // holds it, in one line; "": none
   std::string schema = "tidemark";
   bool dev = false;
   std::string data_dir;  // dev
   std::string listen = "127.0.0.1:7400";
+  std::string advertise;  // host:port that others are told; "": see AdvertisedAddress
   // Nobody is asked who he is; loopback alone. Default: with dev.
   bool insecure = false;
   TlsFiles tls;  // ca: that clients' certificates must come from

@@ -120,13 +120,14 @@ void EngineLoop::LaunchDue() {
 }
 
 void EngineLoop::Publish(absl::Duration now) {
+  longest_lag_ = std::max(longest_lag_, lag_);
   constexpr absl::Duration kEvery = absl::Seconds(1);
   const bool due = now >= next_publish_;
   Status status;
   if (due) {
     next_publish_ = now + kEvery;
     status.gauges = engine_.Gauges();
-    status.lag = lag_;
+    status.lag = std::exchange(longest_lag_, absl::ZeroDuration());
     if (const TimeInterval time = db_clock_.At(now); db_clock_.known()) {
       status.clock_uncertainty = time.hi - time.lo;
       status.clock_offset = time.lo + (time.hi - time.lo) / 2 - clock_.WallNow();
@@ -203,12 +204,16 @@ void EngineLoop::OnShardsGained(Snapshot gained) {
   });
 }
 
-void EngineLoop::OnInbox(std::vector<InboxItem> items) {
-  Post([this, items = std::move(items)] { engine_.InboxArrived(Now(), items); });
+void EngineLoop::OnInbox(std::vector<InboxItem> items, absl::Duration read) {
+  Post([this, items = std::move(items), read] { engine_.InboxArrived(Now(), items, read); });
 }
 
 void EngineLoop::OnNodes(std::vector<std::string> addresses) {
   outlets_.gateway->SetNodes(std::move(addresses));
+}
+
+void EngineLoop::OnDrained(std::set<std::string> executor_ids) {
+  Post([this, ids = std::move(executor_ids)] { engine_.ExecutorsDrained(Now(), ids); });
 }
 
 void EngineLoop::OnClockSample(const ClockSample& sample) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,7 +42,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
     std::optional<absl::Duration> idle;  // since its last turn; unset: it has not started
     std::optional<absl::Duration> clock_offset;
     std::optional<absl::Duration> clock_uncertainty;
-    absl::Duration lag;  // of the events that it took last
+    absl::Duration lag;  // longest that an event waited, between the last two looks
   };
 
   // Clock and random must be thread-safe and outlive it.
@@ -63,8 +64,9 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
   void OnShardsGained(Snapshot gained) override;
-  void OnInbox(std::vector<InboxItem> items) override;
+  void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
+  void OnDrained(std::set<std::string> executor_ids) override;
   void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) override;
   void OnStreamClosed(StreamId stream) override;
   void OnCongested(StreamId stream, bool congested) override;
@@ -98,6 +100,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
   absl::Duration flush_sent_;
   size_t flush_rows_ = 0;
   absl::Duration lag_;           // of the events of this turn
+  absl::Duration longest_lag_;   // since the last publishing
   absl::Duration next_publish_;  // of gauges
 
   absl::Mutex mutex_;

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "common/address.h"
 #include "common/log.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/tls_files.h"
 #include "common/version.h"
 #include "scheduler/access/access_rules.h"
+#include "scheduler/advertise.h"
 #include "scheduler/http_routes.h"
 #include "scheduler/http_tls.h"
 #include "scheduler/rpc/job_codec.h"
@@ -120,6 +122,7 @@ absl::Status Node::Start(const std::string& dev_dir) {
   TM_RETURN_IF_ERROR(StartHttp());
   TM_RETURN_IF_ERROR(WriteAddresses(dev_dir));
   LogInfo("scheduler up", {{"listen", server_->address()},
+                           {"advertise", address_},
                            {"node", node_id_},
                            {"access", config_.insecure ? "insecure" : "tokens"},
                            {"tls", config_.tls.cert.empty() ? "no" : "yes"},
@@ -133,17 +136,32 @@ absl::Status Node::StartServer() {
                                                 {gateway_.service(), &operators_, &alert_rpc_,
                                                  &check_rpc_, &access_rpc_},
                                                 config_.tls, config_.limits));
+  address_ = AdvertisedAddress(config_.advertise, server_->address(), HostName());
+  WarnOfCertificate();
   node_id_ = config_.node_id;
   if (node_id_.empty()) node_id_ = HostName() + "/" + server_->address();
   gateway_.SetNode(node_id_);
   return absl::OkStatus();
 }
 
+void Node::WarnOfCertificate() const {
+  if (config_.tls.cert.empty()) return;
+  const std::optional<HostPort> address = ParseAddress(address_);
+  if (!address.has_value()) return;
+  const absl::StatusOr<bool> named = CertificateIsFor(config_.tls.cert, address->host);
+  if (!named.ok() || *named) return;
+  LogWarn(
+      "the certificate is not for the name that others are told: executors and operators that "
+      "learn of this node will not trust it. Make one for it (tidemark tls init --host NAME), "
+      "or advertise a name that is in it (--advertise)",
+      {{"name", address->host}, {"certificate", config_.tls.cert}});
+}
+
 void Node::MakeScheduling() {
   StoreOptions options;
   options.database = database_;
   options.listen_url = config_.database_listen_url;
-  options.address = server_->address();
+  options.address = address_;
   options.version = kVersion;
   options.retention = {config_.keep_history_days, config_.keep_log_days};
   options.node_id = node_id_;

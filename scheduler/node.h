@@ -60,6 +60,7 @@ class Node {
  private:
   OperatorServiceOptions OperatorOptions();
   absl::Status StartServer();
+  void WarnOfCertificate() const;
   void MakeScheduling();
   void StartScheduling();
   absl::Status StartHttp();
@@ -96,6 +97,7 @@ class Node {
   std::unique_ptr<RpcServer> server_;
   // Those below bear the node's name, which may hold the address that it got.
   std::string node_id_;
+  std::string address_;  // that others are told
   std::optional<Metrics> metrics_;
   std::optional<NodeStatus> status_;
   std::optional<SchedulerStore> store_;

@@ -61,8 +61,33 @@ void Outbox::MarkSent(const AttemptKey& key, absl::Duration now) {
   const auto it = records_.find(key);
   if (it == records_.end() || it->second.acknowledged) return;
   sends_.erase({it->second.next_send, key});
+  ++it->second.tries;
   it->second.next_send = now + resend_every_;
   sends_.emplace(it->second.next_send, key);
+}
+
+void Outbox::Hurry(const std::string& owner_node, absl::Duration now) {
+  std::set<std::pair<absl::Duration, AttemptKey>> sends;
+  for (const auto& [at, key] : sends_) {
+    Record& record = records_.at(key);
+    if (record.owner_node == owner_node) record.next_send = std::min(at, now);
+    sends.emplace(record.next_send, key);
+  }
+  sends_ = std::move(sends);
+}
+
+void Outbox::OfferAgain(absl::Duration now) {
+  for (auto& [key, record] : records_) {
+    if (record.refused() || !record.acknowledged) continue;
+    record.acknowledged = false;
+    expiries_.erase({record.keep_until, key});
+    record.keep_until = absl::InfiniteDuration();
+    record.next_send = now;
+    record.tries = 0;
+    sends_.emplace(now, key);
+    acknowledged_bytes_ -= record.bytes;
+    unacknowledged_bytes_ += record.bytes;
+  }
 }
 
 std::vector<AttemptKey> Outbox::Due(absl::Duration now) const {

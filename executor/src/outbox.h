@@ -22,6 +22,7 @@ class Outbox {
     v1::RunReport report;
     std::string owner_node;  // that the attempt came from; "" when unknown
     size_t bytes = 0;
+    uint32_t tries = 0;  // how often it was sent
     bool acknowledged = false;
     absl::Duration next_send;   // while not acknowledged
     absl::Duration keep_until;  // acknowledged results, and refusals whatever their state
@@ -44,6 +45,10 @@ class Outbox {
   const Record* Acknowledge(const AttemptKey& key, absl::Duration now);
   // The report goes out now: its next sending is a period away.
   void MarkSent(const AttemptKey& key, absl::Duration now);
+  // What came from that node and is not acknowledged is due now.
+  void Hurry(const std::string& owner_node, absl::Duration now);
+  // Results whose acknowledgement is no older than they are kept are as if there had been none.
+  void OfferAgain(absl::Duration now);
   // Not acknowledged and due to be sent (again), oldest first.
   std::vector<AttemptKey> Due(absl::Duration now) const;
   // Drops what need not be kept any longer; returns the results among it.

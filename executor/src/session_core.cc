@@ -1,4 +1,5 @@
-// Links, messages and time; attempts are in session_runs.cc, leaving in session_leave.cc.
+// Links, messages and time; the choice among nodes is in session_nodes.cc, attempts are in
+// session_runs.cc, leaving in session_leave.cc.
 #include "executor/src/session_core.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t kMessageBytes = 1u << 20;
 // Logs wait while so much is on its way: they must not hold up results and heartbeats.
 constexpr size_t kLogWindow = 1u << 20;
+// Bytes of a Hello for the orders that its runs came from.
+constexpr size_t kHelloTriggerBytes = 4u << 20;
 constexpr size_t kUnansweredBeats = 1000;
 constexpr absl::Duration kProgressEvery = absl::Seconds(1);
 // A handler is mostly entered sooner, and Started says it all.
@@ -37,7 +40,15 @@ void SessionCore::OnLinkOpened(LinkId id, Moment now) {
   SendHello(id, now);
 }
 
-void SessionCore::OnLinkClosed(LinkId id, Moment) { links_.erase(id); }
+void SessionCore::OnLinkClosed(LinkId id, Moment now) {
+  const auto it = links_.find(id);
+  if (it == links_.end()) return;
+  const Link closed = std::move(it->second);
+  links_.erase(it);
+  // What was on its way there goes through another node at once.
+  if (closed.state != Link::State::kWelcomed || Connected(closed.node_id)) return;
+  outbox_.Hurry(closed.node_id, now.mono);
+}
 
 void SessionCore::OnWritten(LinkId id, size_t bytes) {
   const auto it = links_.find(id);
@@ -70,6 +81,7 @@ void SessionCore::OnMessage(LinkId id, const v1::SchedulerMessage& message, Mome
   }
   if (message.has_hold()) link.hold = message.hold();
   if (link.state != Link::State::kWelcomed) return;
+  if (message.has_nodes()) LearnNodes(message.nodes().addresses());
   for (const v1::Order& order : message.orders()) OnOrder(id, link, order, now);
   if (message.has_heartbeat_ack()) OnHeartbeatAck(link, message.heartbeat_ack(), now);
   StartOrGiveUpQueued(now);
@@ -98,7 +110,8 @@ void SessionCore::OnWelcome(LinkId id, Link& link, const v1::Welcome& welcome, M
   if (lease > absl::ZeroDuration()) link.lease = lease;
   Note(NoteEffect::Kind::kWelcomed, id, {}, "",
        welcome.node_id() + " registration " + std::to_string(welcome.registration()));
-  effects_.push_back(NodesEffect{{welcome.nodes().begin(), welcome.nodes().end()}});
+  LearnNodes(welcome.nodes());
+  LearnTimeline(welcome.timeline(), now);
   SendHeartbeat(id, link, now);
   for (const AttemptKey& key : outbox_.Due(absl::InfiniteDuration())) {
     if (outbox_.Find(key)->refused()) SendRecord(key, now);
@@ -167,7 +180,15 @@ void SessionCore::SendHello(LinkId id, Moment now) {
   for (const auto& [name, value] : options_.labels) (*hello.mutable_labels())[name] = value;
   hello.set_version(options_.version);
   hello.set_host(options_.host);
-  for (const auto& [key, run] : runs_) *hello.add_held() = HeldOf(key, run);
+  size_t said = 0;
+  for (const auto& [key, run] : runs_) {
+    v1::HeldRun& held = *hello.add_held();
+    held = HeldOf(key, run);
+    said += run.trigger->ByteSizeLong();
+    if (said > kHelloTriggerBytes) continue;
+    *held.mutable_trigger() = *run.trigger;
+    held.mutable_trigger()->set_checkpoint(run.progress.checkpoint);
+  }
   for (const Outbox::Record* record : outbox_.UnacknowledgedResults()) {
     *hello.add_results() = record->report;
   }
@@ -193,6 +214,9 @@ void SessionCore::SendHeartbeat(LinkId id, Link& link, Moment now) {
   const size_t used = std::min<size_t>(runs_.size(), options_.capacity);
   heartbeat.set_free_slots(open ? options_.capacity - static_cast<uint32_t>(used) : 0);
   heartbeat.set_draining(draining_);
+  link.told_full = used >= options_.capacity;
+  link.refused_for_room = false;
+  link.last_beat = now.mono;
   link.beats.emplace_back(link.sequence, now.mono);
   if (link.beats.size() > kUnansweredBeats) link.beats.pop_front();
   link.next_beat = now.mono + link.beat;
@@ -220,44 +244,6 @@ void SessionCore::FlushLink(LinkId id, Link& link) {
   effects_.push_back(SendEffect{id, std::move(link.pending), bytes});
   link.pending = {};
   link.pending_bytes = 0;
-}
-
-std::pair<const LinkId, SessionCore::Link>* SessionCore::FindNode(const std::string& node) {
-  for (auto& entry : links_) {
-    if (entry.second.state == Link::State::kWelcomed && entry.second.node_id == node) {
-      return &entry;
-    }
-  }
-  return nullptr;
-}
-
-std::pair<const LinkId, SessionCore::Link>* SessionCore::AnyLink() {
-  for (auto& entry : links_) {
-    if (entry.second.state == Link::State::kWelcomed) return &entry;
-  }
-  return nullptr;
-}
-
-bool SessionCore::Connected(const std::string& node) const {
-  return std::any_of(links_.begin(), links_.end(), [&](const auto& entry) {
-    return entry.second.state == Link::State::kWelcomed && entry.second.node_id == node;
-  });
-}
-
-bool SessionCore::AnyWelcomed() const {
-  return std::any_of(links_.begin(), links_.end(), [](const auto& entry) {
-    return entry.second.state == Link::State::kWelcomed;
-  });
-}
-
-void SessionCore::PostTo(const std::string& node, v1::RunReport report) {
-  if (auto* entry = FindNode(node)) Post(entry->first, entry->second, std::move(report));
-}
-
-void SessionCore::PostAnywhere(const std::string& node, v1::RunReport report) {
-  auto* entry = FindNode(node);
-  if (entry == nullptr) entry = AnyLink();
-  if (entry != nullptr) Post(entry->first, entry->second, std::move(report));
 }
 
 void SessionCore::SendDue(Moment now) {
@@ -307,8 +293,7 @@ void SessionCore::SendLogs() {
     const auto it = logs_.find(*current);
     Log& log = it->second;
     // Every node takes logs; one stream at a time keeps the order.
-    auto* entry = FindNode(log.owner_node);
-    if (entry == nullptr) entry = AnyLink();
+    auto* entry = LinkFor(log.owner_node, 0);
     bool end_to_say = log.ended && log.buffer.used();
     while (entry != nullptr && !entry->second.hold && (!log.buffer.empty() || end_to_say) &&
            entry->second.outstanding + entry->second.pending_bytes < kLogWindow) {

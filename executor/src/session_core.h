@@ -75,7 +75,10 @@ class SessionCore {
     // When the last message was sent that the node answered: Hello or a heartbeat.
     absl::Duration contact = -absl::InfiniteDuration();
     absl::Duration next_beat = absl::InfiniteDuration();
-    v1::ExecutorMessage pending;  // reports of this turn
+    absl::Duration last_beat = -absl::InfiniteDuration();
+    bool told_full = false;         // by the last heartbeat
+    bool refused_for_room = false;  // a trigger, since then
+    v1::ExecutorMessage pending;    // reports of this turn
     size_t pending_bytes = 0;
     size_t outstanding = 0;  // bytes that the transport has not taken
   };
@@ -125,12 +128,6 @@ class SessionCore {
   void HeartbeatAll(Moment now);
   void FlushLink(LinkId id, Link& link);
   void Post(LinkId id, Link& link, v1::RunReport report);
-  void PostTo(const std::string& node, v1::RunReport report);        // dropped when not connected
-  void PostAnywhere(const std::string& node, v1::RunReport report);  // prefers `node`
-  std::pair<const LinkId, Link>* FindNode(const std::string& node);
-  std::pair<const LinkId, Link>* AnyLink();
-  bool Connected(const std::string& node) const;
-  bool AnyWelcomed() const;
   void SendDue(Moment now);
   void SendLogs();
   void SendStarted();
@@ -139,6 +136,17 @@ class SessionCore {
   v1::HeldRun HeldOf(const AttemptKey& key, const Run& run) const;
   void Note(NoteEffect::Kind kind, LinkId link, const AttemptKey& key, std::string handler,
             std::string detail);
+
+  // session_nodes.cc: which node hears what
+  void TellOfRoom(const std::string& owner, Moment now);
+  using Addresses = google::protobuf::RepeatedPtrField<std::string>;
+  void LearnNodes(const Addresses& addresses);
+  void LearnTimeline(uint32_t timeline, Moment now);
+  void PostTo(const std::string& node, v1::RunReport report);  // dropped when not connected
+  std::pair<const LinkId, Link>* FindNode(const std::string& node);
+  std::pair<const LinkId, Link>* LinkFor(const std::string& node, uint32_t tries);
+  bool Connected(const std::string& node) const;
+  bool AnyWelcomed() const;
 
   // session_runs.cc: what happens to attempts
   void OnOrder(LinkId id, Link& link, const v1::Order& order, Moment now);
@@ -198,6 +206,7 @@ class SessionCore {
   std::set<AttemptKey> logs_to_send_;  // those with bytes, or an end, to be sent
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> epochs_;  // highest seen, by shard
   int64_t registration_ = 0;
+  uint32_t timeline_ = 1;  // highest of PostgreSQL's that a node spoke of
   absl::Duration longest_lost_after_ = absl::ZeroDuration();
   bool spool_writable_ = true;
   std::string spool_problem_;

@@ -52,6 +52,7 @@ void SessionCore::OnTrigger(LinkId id, Link& link, const v1::Trigger& trigger, M
   }
   Note(NoteEffect::Kind::kRefused, id, key, trigger.handler(),
        v1::Refused::Reason_Name(reason) + ": " + message);
+  link.refused_for_room = link.refused_for_room || reason == v1::Refused::CAPACITY;
   Refuse(key, link.node_id, link.registration, reason, message, FromProto(trigger.lost_after()),
          now);
 }
@@ -225,6 +226,7 @@ void SessionCore::RefuseRun(RunMap::iterator it, v1::Refused::Reason reason,
   Note(NoteEffect::Kind::kRefused, 0, key, run.trigger->handler(),
        v1::Refused::Reason_Name(reason) + ": " + std::string(message));
   Refuse(key, run.owner_node, run.trigger->registration(), reason, message, run.lost_after, now);
+  TellOfRoom(run.owner_node, now);
 }
 
 SessionCore::Run SessionCore::Remove(RunMap::iterator it) {
@@ -239,7 +241,8 @@ SessionCore::Run SessionCore::Remove(RunMap::iterator it) {
 void SessionCore::SendRecord(const AttemptKey& key, Moment now) {
   const Outbox::Record* record = outbox_.Find(key);
   if (record == nullptr || !AnyWelcomed()) return;
-  PostAnywhere(record->owner_node, record->report);
+  auto* link = LinkFor(record->owner_node, record->tries);
+  Post(link->first, link->second, record->report);
   outbox_.MarkSent(key, now.mono);
 }
 
@@ -261,6 +264,7 @@ void SessionCore::OnCancel(LinkId id, Link& link, const v1::Cancel& cancel, Mome
     return;
   }
   it->second.owner_node = link.node_id;
+  it->second.epoch = cancel.epoch();  // the one that spoke about it last
   if (it->second.stage == Stage::kQueued) {
     RefuseRun(it, v1::Refused::CANCELLED, cancel.reason(), now);
     return;
@@ -378,6 +382,7 @@ void SessionCore::OnFinished(const AttemptKey& key, const HandlerResult& result,
   effects_.push_back(SpoolWriteEffect{key, report});
   outbox_.AddResult(key, std::move(report), run.owner_node, now.mono);
   SendRecord(key, now);
+  TellOfRoom(run.owner_node, now);
 }
 
 }  // namespace tidemark::exec

@@ -51,6 +51,7 @@ const std::vector<AccessRule>& AccessRules() {
       {"OperatorService/ResumeBackfill", kOperator, K::kBackfill, "backfill_id", true},
       {"OperatorService/CancelBackfill", kOperator, K::kBackfill, "backfill_id", true},
       {"OperatorService/DrainExecutor", kOperator, K::kExecutor, "executor_id", true},
+      {"OperatorService/DrainNode", kOperator, K::kShared, "", true},
       {"OperatorService/ImportCalendar", kOperator, K::kShared, "", true},
       {"AlertService/AckAlert", kOperator, K::kAlert, "alert_id", true},
       {"AlertService/SilenceAlerts", kOperator, K::kList, "", true},

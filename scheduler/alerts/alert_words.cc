@@ -41,6 +41,8 @@ constexpr AlertWords kWords[] = {
      "先注册的继续工作，另一个等待。", "tidemark executor list"},
     {"late_success", "late success", "放弃之后又报告成功",
      "该报告不改变任何状态，以之后的结果为准。", "tidemark run get {run}"},
+    {"commits_lost", "commits lost in a fail-over", "数据库切换丢失了提交",
+     "正在运行的已恢复跟踪；切换前几秒的指令可能丢失，请核对。", "tidemark run get {run}"},
     {"lock_refused", "lock refused", "锁被占用，运行推迟", "会按退避间隔自动再试，不消耗重试次数。",
      "tidemark run get {run}"},
     {"fires_skipped", "fires skipped", "部分触发被跳过", "跳过的触发不会补跑。",

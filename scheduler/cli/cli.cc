@@ -235,7 +235,7 @@ int RunCli(const std::vector<std::string>& arguments, Cli& cli) {
   AddJobCommands(app, cli);
   AddRunCommands(app, cli);
   AddWatermarkCommands(app, cli);
-  AddListCommands(app, cli);
+  AddClusterCommands(app, cli);
   AddExecutorCommands(app, cli);
   AddAlertCommands(app, cli);
   AddCheckCommands(app, cli);

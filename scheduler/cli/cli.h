@@ -130,7 +130,7 @@ class Cli {
 void AddJobCommands(CLI::App& app, Cli& cli);
 void AddRunCommands(CLI::App& app, Cli& cli);
 void AddWatermarkCommands(CLI::App& app, Cli& cli);
-void AddListCommands(CLI::App& app, Cli& cli);  // cluster
+void AddClusterCommands(CLI::App& app, Cli& cli);
 void AddExecutorCommands(CLI::App& app, Cli& cli);
 void AddAlertCommands(CLI::App& app, Cli& cli);
 void AddCheckCommands(CLI::App& app, Cli& cli);

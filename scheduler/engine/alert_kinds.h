@@ -21,6 +21,7 @@ inline constexpr AlertKind kAlertKinds[] = {
     {"no_executor"},
     {"lock_refused"},
     {"late_success"},
+    {"commits_lost"},
     // dates and gaps
     {"gap_blocked", true},
     {"gap_held", true},

@@ -124,6 +124,9 @@ class OperatorPort {
   virtual absl::StatusOr<std::vector<OperatorAlert>> ListAlerts(const std::string& job, bool all,
                                                                 int limit) = 0;
   virtual absl::StatusOr<ClusterRows> Cluster() = 0;
+  // Sets whether a node is draining, with its audit row; false: it was so already. NOT_FOUND, and
+  // FAILED_PRECONDITION when it is not alive, or the last that takes shards.
+  virtual absl::StatusOr<bool> DrainNode(const NodeDrain& order) = 0;
 };
 
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 #include "common/id.h"
 #include "common/text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/fail_over.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 
@@ -214,7 +215,7 @@ void Sessions::OnRegistered(const std::string& executor_id, StreamId stream,
     return;
   }
   entry.waiting->registration = found->registration;
-  entry.waiting->drained = found->drained;
+  entry.waiting->drained = found->drained || s_.drained.contains(executor_id);
   Welcome(entry, IsNewHere(entry, found->kind));
 }
 
@@ -257,6 +258,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
     OnReport(session, report, s_.now.mono);
   }
   Reconcile(session);
+  s_.fail_over_part->OnHello(session);
   session.hello.results.clear();
   session.hello.held.clear();
   s_.gap_part->EvaluateApp(
@@ -269,10 +271,39 @@ void Sessions::Drain(const std::string& executor_id, bool drained) {
   row.executor_id = executor_id;
   row.drained = drained;
   s_.flush.executors.push_back(std::move(row));
-  const auto it = s_.executors.find(executor_id);
-  if (it == s_.executors.end() || !it->second.current) return;
-  it->second.current->drained = drained;
-  if (!drained) s_.run_part->AdvanceApp(it->second.current->hello.app);
+  // What is read before the commit does not know it yet.
+  ++s_.draining_orders[executor_id];
+  s_.OnCommit([this, executor_id](const FlushResult&) {
+    if (--s_.draining_orders[executor_id] == 0) s_.draining_orders.erase(executor_id);
+  });
+  if (drained) {
+    s_.drained.insert(executor_id);
+  } else {
+    s_.drained.erase(executor_id);
+  }
+  if (const auto it = s_.executors.find(executor_id); it != s_.executors.end()) {
+    SetDrained(it->second, drained);
+  }
+}
+
+void Sessions::TakeDrained(std::set<std::string> executor_ids) {
+  for (const auto& [id, orders] : s_.draining_orders) {
+    if (s_.drained.contains(id)) {
+      executor_ids.insert(id);
+    } else {
+      executor_ids.erase(id);
+    }
+  }
+  s_.drained = std::move(executor_ids);
+  for (auto& [id, entry] : s_.executors) SetDrained(entry, s_.drained.contains(id));
+}
+
+void Sessions::SetDrained(ExecutorEntry& entry, bool drained) {
+  if (!entry.current || entry.current->drained == drained) return;
+  entry.current->drained = drained;
+  s_.Say(LogLine::Level::kInfo, drained ? "executor drained" : "executor used again",
+         {{"executor", entry.current->hello.executor_id}});
+  if (!drained) s_.run_part->AdvanceApp(entry.current->hello.app);
 }
 
 void Sessions::OnClosed(StreamId stream) {
@@ -313,7 +344,7 @@ void Sessions::Sweep() {
     }
     if (session == nullptr || !Silent(*session)) continue;
     LetNextAct(entry);
-    if (session->lost) continue;
+    if (session->lost || !s_.Watches(executor_id)) continue;
     session->lost = true;
     WriteState(*session, session->draining ? "GONE" : "LOST");
     s_.Say(LogLine::Level::kWarn, "executor silent", {{"executor", executor_id}});

@@ -2,6 +2,7 @@
 #ifndef TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
 #define TIDEMARK_SCHEDULER_ENGINE_SESSIONS_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ class Sessions {
   void OnCongested(StreamId stream, bool congested);
   // Whether an operator lets the executor have new runs; kept over its restarts.
   void Drain(const std::string& executor_id, bool drained);
+  // All executors that operators drained, whichever node took the order.
+  void TakeDrained(std::set<std::string> executor_ids);
+  // Runs that it may have became this node's. It comes back at once and says what it has, its
+  // results first.
+  void AskAgain(const std::string& executor_id);
+  // Judges what executors said hello without, once all that the inbox had at `read` is known.
+  void SettleDoubts(absl::Duration read);
   // Looks for apps whose jobs have no executor any more.
   void WatchApps();
   // Finds executors that fell silent, and lets those that wait for them act.
@@ -35,7 +43,7 @@ class Sessions {
   bool AnyRoom(const std::string& app) const;
   // What the run needs of an executor, as a key: runs that need the same are taken by the same.
   static std::string NeedOf(const LiveRun& run, const JobState& job);
-  // Runs that the executors of the app that are up take at once.
+  // Runs of this node that the executors of the app that are up take at once.
   int Capacity(const std::string& app) const;
   // Why Choose finds none, for people.
   std::string WhyNone(const LiveRun& run, const JobState& job) const;
@@ -62,6 +70,7 @@ class Sessions {
   void WriteState(const ExecutorSession& session, const std::string& state);
   ExecutorSession* SessionOf(StreamId stream);
   void LetNextAct(ExecutorEntry& entry);
+  void SetDrained(ExecutorEntry& entry, bool drained);
 
   // ---- session_held.cc
   void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
@@ -69,6 +78,7 @@ class Sessions {
   bool IsOurs(const HeldRun& held) const;
   LiveRun* FindHeld(const ExecutorSession& session, const HeldRun& held);
   void Deny(const ExecutorSession& session, const HeldRun& held);
+  bool OfEarlierTimeline(const HeldRun& held) const;
 
   State& s_;
   // Kept only so that choosing allocates nothing.

@@ -146,6 +146,7 @@ class Sessions;
 class Commands;
 class Backfills;
 class Checks;
+class FailOver;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
@@ -166,6 +167,10 @@ struct State {
   absl::Duration eyes_good_since;  // X8
   uint32_t timeline = 1;           // of PostgreSQL
   std::map<int, Epoch> shards;     // owned
+  // N2: executors that were up when the database failed over and have not said hello since, by app;
+  // and since when they are waited for.
+  std::map<std::string, std::set<std::string>> awaited;
+  absl::Duration awaited_since;
 
   JobTable jobs;
   std::deque<int64_t> extras;                                     // jobs with a JobExtra
@@ -177,6 +182,8 @@ struct State {
   std::map<std::string, ExecutorEntry> executors;  // by executor_id
   std::unordered_map<std::string, std::vector<ExecutorEntry*>> executors_of;  // by app: welcomed
   std::unordered_map<StreamId, std::string> streams;                          // to executor_id
+  std::set<std::string> drained;  // executor_ids, by operators; of those without a session, too
+  std::map<std::string, int> draining_orders;  // orders of this node that are not committed yet
   std::map<std::string, AppQueue> waiting;                                    // by app
   // Catch-up runs that hold a slot of the budget, by app, and how many there are.
   std::map<std::string, std::set<std::string>> slots;
@@ -202,6 +209,15 @@ struct State {
   size_t scan_at = 0;               // slot of the job to be scanned next
   int scan_share = 0;               // of the 60 of a minute
   uint64_t uses = 0;
+
+  // An attempt that its executor, under that registration, said hello without.
+  struct Doubt {
+    std::string executor_id;
+    int64_t registration = 0;
+    AttemptRef attempt;
+    absl::Duration since;
+  };
+  std::vector<Doubt> doubts;
 
   // The flush being collected, and what its commit releases.
   Flush flush;
@@ -229,8 +245,15 @@ struct State {
   Commands* command_part = nullptr;
   Backfills* backfill_part = nullptr;
   Checks* check_part = nullptr;
+  FailOver* fail_over_part = nullptr;
 
   bool OwnsAll() const { return shards.size() >= static_cast<size_t>(kShards); }
+  // Whether it is this node that says of the executor that it is lost: one of those that listen.
+  bool Watches(const std::string& executor_id) const {
+    uint32_t hash = 2166136261u;  // FNV-1a: the same in every node
+    for (const char c : executor_id) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return shards.contains(static_cast<int>(hash % kShards));
+  }
   // Of an owned shard; the lowest for any other.
   Epoch EpochOf(int shard) const {
     const auto it = shards.find(shard);

@@ -1,5 +1,6 @@
 #include "scheduler/rpc/executor_codec.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr size_t kNameLimit = 128;
 constexpr size_t kMessageLimit = 4096;
+constexpr size_t kParamLimit = size_t{64} * 1024;
 constexpr size_t kResultLimit = size_t{16} * 1024;
 
 AttemptRef RefOf(const v1::AttemptRef& ref) {
@@ -19,9 +21,49 @@ AttemptRef RefOf(const v1::AttemptRef& ref) {
 
 Epoch EpochOf(const v1::Epoch& epoch) { return {epoch.timeline(), epoch.number()}; }
 
+TriggerType TriggerTypeOf(v1::TriggerType type) {
+  switch (type) {
+    case v1::CATCH_UP:
+      return TriggerType::kCatchUp;
+    case v1::BACKFILL:
+      return TriggerType::kBackfill;
+    case v1::MANUAL:
+      return TriggerType::kManual;
+    default:
+      return TriggerType::kSchedule;
+  }
+}
+
+// A trigger as its executor says it back.
+TriggerOrder OrderOf(const v1::Trigger& trigger) {
+  TriggerOrder order;
+  order.attempt = RefOf(trigger.attempt());
+  order.registration = trigger.registration();
+  order.shard = static_cast<int>(trigger.shard());
+  order.epoch = EpochOf(trigger.epoch());
+  order.job = CleanText(trigger.job(), kNameLimit);
+  order.handler = CleanText(trigger.handler(), kNameLimit);
+  order.biz_date = CleanText(trigger.biz_date(), kNameLimit);
+  order.fire_time = FromProto(trigger.fire_time());
+  order.nominal_time = CleanText(trigger.nominal_time(), kNameLimit);
+  order.zone = CleanText(trigger.zone(), kNameLimit);
+  order.trigger = TriggerTypeOf(trigger.trigger_type());
+  for (const auto& [key, value] : trigger.params()) {
+    order.params[CleanText(key, kNameLimit)] = CleanText(value, kParamLimit);
+  }
+  order.checkpoint = CleanText(trigger.checkpoint(), kMessageLimit);
+  order.batch_id = CleanText(trigger.batch_id(), kMessageLimit);
+  order.on_lost = trigger.on_lost() == v1::RETRY ? OnLost::kRetry : OnLost::kWait;
+  order.run_timeout = FromProto(trigger.run_timeout());
+  order.lost_after = FromProto(trigger.lost_after());
+  order.cancel_grace = FromProto(trigger.cancel_grace());
+  return order;
+}
+
 HeldRun HeldOf(const v1::HeldRun& held) {
-  return {RefOf(held.attempt()), static_cast<int>(held.shard()), EpochOf(held.epoch()),
-          held.started(), nullptr};
+  return {
+      RefOf(held.attempt()), static_cast<int>(held.shard()), EpochOf(held.epoch()), held.started(),
+      held.has_trigger() ? std::make_shared<const TriggerOrder>(OrderOf(held.trigger())) : nullptr};
 }
 
 Outcome OutcomeOf(v1::Finished::Outcome outcome) {

@@ -1,7 +1,6 @@
 #include "scheduler/rpc/operator_lists.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -10,7 +9,6 @@
 #include "common/text.h"
 #include "common/time_text.h"
 #include "scheduler/rpc/job_codec.h"
-#include "scheduler/rpc/operator_alerts.h"
 #include "scheduler/rpc/operator_ledger.h"
 #include "scheduler/rpc/operator_orders.h"
 #include "scheduler/rpc/proto_time.h"
@@ -151,24 +149,6 @@ void LineToProto(const LoadedJob& job, const LedgerLine& line, const LedgerRows&
   if (row->finished_at.has_value()) *out->mutable_finished_at() = ToProto(*row->finished_at);
   if (row->result_rows.has_value()) out->set_result_rows(*row->result_rows);
   out->set_result_digest(row->result_digest);
-}
-
-void WatchToProto(const OperatorWatch& watch, v1::NodeWatch* out) {
-  if (watch.looked_at.has_value()) *out->mutable_looked_at() = ToProto(*watch.looked_at);
-  out->set_look_error(watch.look_error);
-  out->set_jobs(static_cast<uint64_t>(watch.jobs));
-  out->set_dates(static_cast<uint64_t>(watch.dates));
-  out->set_pings(watch.pings);
-  if (watch.pinged_at.has_value()) *out->mutable_pinged_at() = ToProto(*watch.pinged_at);
-  out->set_ping_error(watch.ping_error);
-  if (watch.withheld_since.has_value()) {
-    *out->mutable_withheld_since() = ToProto(*watch.withheld_since);
-  }
-  if (watch.withheld_until.has_value()) {
-    *out->mutable_withheld_until() = ToProto(*watch.withheld_until);
-  }
-  std::istringstream lines(watch.reasons);
-  for (std::string line; std::getline(lines, line);) out->add_reasons(line);
 }
 
 }  // namespace
@@ -312,40 +292,6 @@ absl::Status OperatorLists::Alerts(const v1::ListAlertsRequest& request,
     *out->mutable_raised_at() = ToProto(a.raised_at);
     if (a.resolved_at.has_value()) *out->mutable_resolved_at() = ToProto(*a.resolved_at);
     if (a.delivered_at.has_value()) *out->mutable_delivered_at() = ToProto(*a.delivered_at);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status OperatorLists::Cluster(const v1::ClusterStatusRequest&,
-                                    v1::ClusterStatusResponse* response) {
-  TM_ASSIGN_OR_RETURN(const ClusterRows cluster, store_.Cluster());
-  for (const OperatorNode& node : cluster.nodes) {
-    v1::Node* out = response->add_nodes();
-    out->set_node_id(node.node_id);
-    out->set_address(node.address);
-    out->set_incarnation(node.incarnation);
-    out->set_version(node.version);
-    *out->mutable_lease_until() = ToProto(node.lease_until);
-    out->set_fenced(node.fenced);
-    out->set_shards(node.shards);
-    *out->mutable_started_at() = ToProto(node.started_at);
-    if (node.watch.has_value()) WatchToProto(*node.watch, out->mutable_watch());
-  }
-  response->set_shards(cluster.shards);
-  response->set_unowned_shards(cluster.unowned_shards);
-  *response->mutable_database_time() = ToProto(cluster.now);
-  response->set_schema_version(cluster.schema_version);
-  response->set_jobs(cluster.jobs);
-  response->set_jobs_in_error(cluster.jobs_in_error);
-  response->set_live_runs(cluster.live_runs);
-  response->set_open_alerts(cluster.open_alerts);
-  if (cluster.unowned_shards > 0) {
-    response->add_warnings(std::to_string(cluster.unowned_shards) +
-                           " shards have no owner now: their jobs do not fire.");
-  }
-  if (desk_ != nullptr && channels_ != nullptr) {
-    TM_ASSIGN_OR_RETURN(const std::vector<std::string> warnings, AlertWarnings(*desk_, *channels_));
-    for (const std::string& warning : warnings) response->add_warnings(warning);
   }
   return absl::OkStatus();
 }

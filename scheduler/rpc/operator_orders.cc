@@ -45,13 +45,6 @@ std::string NearDates(const Timeline& timeline, absl::CivilDay date) {
   return near.empty() ? "" : "; the nearest due dates are " + Join(near, " and ");
 }
 
-absl::Status CheckReason(const std::string& reason) {
-  if (reason.size() > kMaxReason || !IsCleanUtf8(reason)) {
-    return Invalid("reason: must be UTF-8 text of at most 1024 bytes");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckUsable(const LoadedJob& job) {
   if (job.error.empty()) return absl::OkStatus();
   return Refused("job '" + job.row.name + "' cannot be used as it is stored: " + job.error +
@@ -75,6 +68,13 @@ absl::Status CheckParams(const google::protobuf::Map<std::string, std::string>& 
 }
 
 }  // namespace
+
+absl::Status CheckReason(const std::string& reason) {
+  if (reason.size() > kMaxReason || !IsCleanUtf8(reason)) {
+    return Invalid("reason: must be UTF-8 text of at most 1024 bytes");
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<OperatorRun> FindRun(OperatorPort& store, const std::string& run_id) {
   if (!IsUuid(run_id)) {

@@ -51,6 +51,9 @@ class OperatorOrders {
   Random& random_;
 };
 
+// INVALID_ARGUMENT for a reason that is too long, or no text.
+absl::Status CheckReason(const std::string& reason);
+
 // The run of that id. INVALID_ARGUMENT for what is no id, NOT_FOUND.
 absl::StatusOr<OperatorRun> FindRun(OperatorPort& store, const std::string& run_id);
 

@@ -12,6 +12,7 @@
 #include "scheduler/engine/operator_port.h"
 #include "scheduler/rpc/operator_backfills.h"
 #include "scheduler/rpc/operator_calendars.h"
+#include "scheduler/rpc/operator_cluster.h"
 #include "scheduler/rpc/operator_dates.h"
 #include "scheduler/rpc/operator_jobs.h"
 #include "scheduler/rpc/operator_lists.h"
@@ -36,7 +37,8 @@ class OperatorParts {
         calendars(store),
         orders(store, clock, random),
         dates(store, clock, random),
-        lists(store, desk, channels),
+        lists(store),
+        cluster(store, desk, channels),
         verify(store),
         logs(store),
         backfills(store, clock, random) {}
@@ -47,6 +49,7 @@ class OperatorParts {
   OperatorOrders orders;
   OperatorDates dates;
   OperatorLists lists;
+  OperatorCluster cluster;
   OperatorVerify verify;
   OperatorLogs logs;
   OperatorBackfills backfills;

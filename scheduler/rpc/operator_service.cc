@@ -299,7 +299,15 @@ grpc::ServerUnaryReactor* OperatorService::ClusterStatus(grpc::CallbackServerCon
                                                          const v1::ClusterStatusRequest* request,
                                                          v1::ClusterStatusResponse* response) {
   return Answer(context, "ClusterStatus", request, [=](auto& parts, const auto& asked) {
-    return parts.lists.Cluster(asked, response);
+    return parts.cluster.Status(asked, response);
+  });
+}
+
+grpc::ServerUnaryReactor* OperatorService::DrainNode(grpc::CallbackServerContext* context,
+                                                     const v1::DrainNodeRequest* request,
+                                                     v1::OrderResponse* response) {
+  return Answer(context, "DrainNode", request, [=](auto& parts, const auto& asked) {
+    return parts.cluster.Drain(asked, response);
   });
 }
 

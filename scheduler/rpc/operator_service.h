@@ -134,6 +134,9 @@ class OperatorService : public v1::OperatorService::CallbackService {
   grpc::ServerUnaryReactor* ClusterStatus(grpc::CallbackServerContext* context,
                                           const v1::ClusterStatusRequest* request,
                                           v1::ClusterStatusResponse* response) override;
+  grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context,
+                                      const v1::DrainNodeRequest* request,
+                                      v1::OrderResponse* response) override;
   grpc::ServerUnaryReactor* VerifyJobs(grpc::CallbackServerContext* context,
                                        const v1::VerifyJobsRequest* request,
                                        v1::VerifyJobsResponse* response) override;

@@ -145,6 +145,7 @@ absl::Status CommandFeed::ReadOnce() {
   std::vector<Command> commands;
   std::vector<InboxItem> items;
   ClockSample sample;
+  const absl::Duration read = clock_->Monotonic();  // before the snapshot
   TM_RETURN_IF_ERROR(connection->Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
         bool inbox = false;
@@ -158,21 +159,19 @@ absl::Status CommandFeed::ReadOnce() {
       Isolation::kRepeatableReadOnly));
   // A short question's answer tells the time better than a flush's: the loop fires by it.
   term_->Deliver([&](StoreListener* listener) { listener->OnClockSample(sample); });
-  Deliver(std::move(commands), std::move(items));
+  Deliver(std::move(commands), std::move(items), read);
   return absl::OkStatus();
 }
 
-void CommandFeed::Deliver(std::vector<Command> commands, std::vector<InboxItem> items) {
+void CommandFeed::Deliver(std::vector<Command> commands, std::vector<InboxItem> items,
+                          absl::Duration read) {
   for (const Command& command : commands) known_.insert(command.command_id);
   inbox_.Delivered();
   // The rest is read at once, not at the next poll.
-  if (commands.size() == static_cast<size_t>(kMostAtOnce) ||
-      items.size() == static_cast<size_t>(InboxReader::kMostAtOnce)) {
-    wake_.Notify();
-  }
-  if (!items.empty()) {
-    term_->Deliver([&](StoreListener* listener) { listener->OnInbox(std::move(items)); });
-  }
+  const bool more_items = items.size() == static_cast<size_t>(InboxReader::kMostAtOnce);
+  if (more_items || commands.size() == static_cast<size_t>(kMostAtOnce)) wake_.Notify();
+  if (more_items) read = -absl::InfiniteDuration();
+  term_->Deliver([&](StoreListener* listener) { listener->OnInbox(std::move(items), read); });
   if (commands.empty()) return;
   term_->Deliver([&](StoreListener* listener) { listener->OnCommands(std::move(commands)); });
 }

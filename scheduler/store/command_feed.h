@@ -39,7 +39,7 @@ class CommandFeed {
   void Read();
   void Listen();
   absl::Status ReadOnce();
-  void Deliver(std::vector<Command> commands, std::vector<InboxItem> items);
+  void Deliver(std::vector<Command> commands, std::vector<InboxItem> items, absl::Duration read);
   absl::Status ListenOnce(bool* listening);
   bool Stopped();
   std::string Shards();  // array literal

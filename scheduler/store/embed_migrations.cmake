@@ -7,7 +7,11 @@ foreach(file IN LISTS FILES)
   string(REGEX MATCH "^[0-9]+" digits "${name}")
   string(REGEX REPLACE "^0+" "" number "${digits}")
   file(READ "${file}" text)
-  string(APPEND body "    {${number}, \"${name}\", R\"tidemark(${text})tidemark\"},\n")
+  set(needs 0)
+  if(text MATCHES "(^|\n)-- needs: ([0-9]+)\n")
+    set(needs ${CMAKE_MATCH_2})
+  endif()
+  string(APPEND body "    {${number}, \"${name}\", R\"tidemark(${text})tidemark\", ${needs}},\n")
 endforeach()
 file(WRITE "${OUT}" "// Made from scheduler/store/migrations by embed_migrations.cmake.
 #include \"scheduler/store/migrate.h\"

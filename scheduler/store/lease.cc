@@ -134,7 +134,8 @@ absl::StatusOr<ClusterView> LookAtCluster(Connection& connection, const Owner& o
   view.rows = static_cast<int>(rows.Int(0, 3));
   if (!rows.IsNull(0, 4)) view.first_end = absl::Microseconds(rows.Int(0, 4));
   view.addresses = Lines(rows.Text(0, 5));
-  view.endless = Lines(rows.Text(0, 6));
+  for (std::string& line : Lines(rows.Text(0, 6))) view.drained.insert(std::move(line));
+  view.endless = Lines(rows.Text(0, 7));
   return view;
 }
 

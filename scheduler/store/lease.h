@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct ClusterView {
   int rows = 0;                             // of shard
   std::optional<absl::Duration> first_end;  // until a lease of another node ends
   std::vector<std::string> addresses;       // of all live nodes, sorted
+  std::set<std::string> drained;            // executors, by operators
   std::vector<std::string> endless;         // nodes whose lease lasts for days
 };
 

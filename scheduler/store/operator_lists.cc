@@ -1,4 +1,4 @@
-// Ledger rows, executors, alerts, the cluster.
+// Ledger rows, executors, alerts.
 #include "common/status.h"
 #include "common/text.h"
 #include "scheduler/store/operator_store.h"
@@ -38,45 +38,6 @@ constexpr std::string_view kAlerts =
     "AND routed_at IS NULL AND silenced_until > tidemark_now() THEN silenced_until END FROM alert "
     "WHERE ($1 = '' OR job_name = $1) AND ($2 OR resolved_at IS NULL) "
     "AND ($4 = '' OR namespace = $4) ORDER BY raised_at DESC, alert_id DESC LIMIT $3";
-
-constexpr std::string_view kNodes =
-    "SELECT n.node_id, n.address, n.incarnation, n.version, n.lease_until, "
-    "coalesce(f.fenced, true), "
-    "(SELECT count(*) FROM shard s WHERE s.node_id = n.node_id AND s.incarnation = n.incarnation), "
-    "n.started_at, w.node_id IS NOT NULL, w.looked_at, w.look_error, w.jobs, w.dates, w.pings, "
-    "w.pinged_at, w.ping_error, w.withheld_since, w.withheld_until, w.reasons "
-    "FROM scheduler_node n "
-    "LEFT JOIN node_fence f ON f.node_id = n.node_id AND f.incarnation = n.incarnation "
-    "LEFT JOIN watch_state w ON w.node_id = n.node_id "
-    "ORDER BY n.node_id";
-
-constexpr std::string_view kCounts =
-    "SELECT (SELECT count(*) FROM shard), "
-    "(SELECT count(*) FROM shard s WHERE NOT EXISTS (SELECT FROM scheduler_node n "
-    "  WHERE n.node_id = s.node_id AND n.incarnation = s.incarnation "
-    "  AND n.lease_until > tidemark_now())), "
-    "tidemark_now(), "
-    "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND ($1 = '' OR namespace = $1)), "
-    "(SELECT count(*) FROM job WHERE deleted_at IS NULL AND error <> '' "
-    " AND ($1 = '' OR namespace = $1)), "
-    "(SELECT count(*) FROM active_run WHERE $1 = '' OR namespace = $1), "
-    "(SELECT count(*) FROM alert WHERE resolved_at IS NULL AND ($1 = '' OR namespace = $1)), "
-    "(SELECT max(version)::text FROM schema_migration)";
-
-OperatorWatch ReadWatch(const SqlRows& rows, int i, int c) {
-  OperatorWatch watch;
-  watch.looked_at = rows.OptTime(i, c);
-  watch.look_error = rows.Text(i, c + 1);
-  watch.jobs = rows.Int(i, c + 2);
-  watch.dates = rows.Int(i, c + 3);
-  watch.pings = rows.Bool(i, c + 4);
-  watch.pinged_at = rows.OptTime(i, c + 5);
-  watch.ping_error = rows.Text(i, c + 6);
-  watch.withheld_since = rows.OptTime(i, c + 7);
-  watch.withheld_until = rows.OptTime(i, c + 8);
-  watch.reasons = rows.Text(i, c + 9);
-  return watch;
-}
 
 OperatorExecutor ReadExecutor(const SqlRows& rows, int i) {
   OperatorExecutor e;
@@ -168,33 +129,6 @@ absl::StatusOr<std::vector<OperatorAlert>> OperatorStore::ListAlerts(const std::
     return absl::OkStatus();
   }));
   return alerts;
-}
-
-absl::StatusOr<ClusterRows> OperatorStore::Cluster() {
-  ClusterRows cluster;
-  TM_RETURN_IF_ERROR(pool_->Transact(
-      [&](SqlTransaction& tx) -> absl::Status {
-        cluster = ClusterRows();
-        TM_ASSIGN_OR_RETURN(const SqlRows nodes, tx.Run(kNodes));
-        for (int i = 0; i < nodes.size(); ++i) {
-          cluster.nodes.push_back({nodes.Text(i, 0), nodes.Text(i, 1), nodes.Text(i, 2),
-                                   nodes.Text(i, 3), nodes.Time(i, 4), nodes.Bool(i, 5),
-                                   static_cast<int>(nodes.Int(i, 6)), nodes.Time(i, 7)});
-          if (nodes.Bool(i, 8)) cluster.nodes.back().watch = ReadWatch(nodes, i, 9);
-        }
-        TM_ASSIGN_OR_RETURN(const SqlRows counts, tx.Run(kCounts, {caller_.ns}));
-        cluster.shards = static_cast<int>(counts.Int(0, 0));
-        cluster.unowned_shards = static_cast<int>(counts.Int(0, 1));
-        cluster.now = counts.Time(0, 2);
-        cluster.jobs = static_cast<int>(counts.Int(0, 3));
-        cluster.jobs_in_error = static_cast<int>(counts.Int(0, 4));
-        cluster.live_runs = static_cast<int>(counts.Int(0, 5));
-        cluster.open_alerts = static_cast<int>(counts.Int(0, 6));
-        cluster.schema_version = counts.Text(0, 7);
-        return absl::OkStatus();
-      },
-      Isolation::kRepeatableReadOnly));
-  return cluster;
 }
 
 }  // namespace tidemark

@@ -71,6 +71,7 @@ class OperatorStore : public OperatorPort {
   absl::StatusOr<std::vector<OperatorAlert>> ListAlerts(const std::string& job, bool all,
                                                         int limit) override;
   absl::StatusOr<ClusterRows> Cluster() override;
+  absl::StatusOr<bool> DrainNode(const NodeDrain& order) override;
 
  private:
   OperatorStore(std::shared_ptr<OperatorPool> pool, Caller caller, Clock& clock, Random& random,

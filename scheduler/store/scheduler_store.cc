@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -286,9 +287,16 @@ void SchedulerStore::Impl::TakeMore(Session& session, Term& term, ShardKeeper& k
   LogInfo("shards gained", {{"shards", std::to_string(shards.size())},
                             {"jobs", std::to_string(gained->jobs.size())},
                             {"live_runs", std::to_string(gained->runs.size())}});
-  term.Deliver([&](StoreListener* listener) { listener->OnShardsGained(*std::move(gained)); });
-  const MutexLock lock(&mutex_);
-  workers_.feed->AddShards(shards);
+  CommandFeed* feed = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    feed = workers_.feed.get();  // only this thread takes it away
+  }
+  // Together: whoever hears of the shards may rely on the next look into their inbox.
+  term.Deliver([&](StoreListener* listener) {
+    listener->OnShardsGained(*std::move(gained));
+    feed->AddShards(shards);
+  });
 }
 
 void SchedulerStore::Impl::StartWorkers(Term& term, Snapshot snapshot) {
@@ -329,6 +337,7 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keep
   absl::Duration next_look = clock_.Monotonic();
   Chores chores(options_, clock_.Monotonic(), [this] { return Stopping(); });
   std::vector<std::string> told;
+  std::set<std::string> drained;  // as told
   while (leaving_.empty()) {
     const absl::Duration until = std::min(next_look, term.deadline());
     wake_.Wait(std::max(until - clock_.Monotonic(), absl::Milliseconds(1)));
@@ -341,6 +350,10 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keep
     if (look->cluster.addresses != told) {
       told = look->cluster.addresses;
       term.Deliver([&](StoreListener* listener) { listener->OnNodes(told); });
+    }
+    if (look->cluster.drained != drained) {
+      drained = look->cluster.drained;
+      term.Deliver([&](StoreListener* listener) { listener->OnDrained(drained); });
     }
     Follow(look->verdict, session, term, keeper);
     // A dead node's shards are taken as soon as its lease is over.

@@ -14,7 +14,8 @@ extern const std::string_view kMigrationSettings;     // $1 schema
 extern const std::string_view kLockMigrations;        // $1 schema; until the transaction's end
 extern const std::string_view kCreateSchema;          // script
 extern const std::string_view kCreateMigrationTable;  // script
-extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3 checksum
+extern const std::string_view kRecordMigration;       // $1 version, $2 name, $3 checksum, $4 needs
+extern const std::string_view kLiveNodes;             // their ids in one text; NULL: none is up
 
 // ---------------------------------------------------------------- terms
 // $1 node, $2 incarnation, $3 address, $4 version, $5 lease µs, $6 also while another incarnation's
@@ -33,8 +34,9 @@ extern const std::string_view kCountShards;  // → rows of shard
 extern const std::string_view kClaimShards;
 extern const std::string_view kTellCluster;  // nodes or owners change: all look at once
 // $1 node, $2 incarnation → its share, what it owns, shards without a live owner, rows of shard, µs
-// until the first lease of another node ends, addresses of live nodes, a line each, and likewise
-// the nodes whose lease lasts for longer than any should
+// until the first lease of another node ends, addresses of live nodes, a line each, executors that
+// operators drained, a line each, and likewise the nodes whose lease lasts for longer than any
+// should
 extern const std::string_view kLookAtCluster;
 // $1 node, $2 incarnation, $3 lease µs, $4 clock_offset, $5 clock_uncertainty, $6 lag → the
 // database's time; no row: the lease is over.
@@ -69,6 +71,7 @@ extern const std::string_view kLedger;
 // $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
+extern const std::string_view kJobsNamed;
 extern const std::string_view kVerdictsOf;  // $1 job ids, $2 dates → those that have one
 // $1 shards, $2 known ids, $3 limit. The last columns are tidemark_now(), and whether there is
 // anything in the inbox of the shards: one row at least has them.

@@ -192,13 +192,17 @@ SELECT $1::uuid, job_id, biz_date, run_id, result_rows, result_digest, finished_
 FROM gone)sql";
 
 const std::string_view kUpdateExecutors = R"sql(
-UPDATE executor e
-SET state = coalesce(nullif(i.state, ''), e.state), drained = coalesce(i.drained, e.drained),
-    last_seen = CASE WHEN i.state = '' THEN e.last_seen ELSE tidemark_now() END
-FROM unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[])
-  AS i (executor_id, registration, state, drained)
-WHERE e.executor_id = i.executor_id
-  AND (e.registration = i.registration OR i.drained IS NOT NULL))sql";
+WITH changed AS (
+  UPDATE executor e
+  SET state = coalesce(nullif(i.state, ''), e.state), drained = coalesce(i.drained, e.drained),
+      last_seen = CASE WHEN i.state = '' THEN e.last_seen ELSE tidemark_now() END
+  FROM unnest($1::text[], $2::bigint[], $3::text[], $4::boolean[])
+    AS i (executor_id, registration, state, drained)
+  WHERE e.executor_id = i.executor_id
+    AND (e.registration = i.registration OR i.drained IS NOT NULL)
+  RETURNING i.drained)
+-- An operator's order: the other nodes have streams of that executor, too.
+SELECT pg_notify('tidemark_cluster', '') FROM changed WHERE drained IS NOT NULL LIMIT 1)sql";
 
 // The key includes the run or episode, so a second raising of an open alert is the same one. What
 // was resolved and comes again is told again. An event is over as it is raised: it has no end to be

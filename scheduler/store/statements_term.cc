@@ -6,7 +6,9 @@ namespace tidemark::sql {
 const std::string_view kHasMigrationTable = "SELECT to_regclass('schema_migration') IS NOT NULL";
 
 const std::string_view kAppliedMigrations =
-    "SELECT version, checksum FROM schema_migration ORDER BY version";
+    // The column is missing in a schema that nothing migrated since there is one.
+    "SELECT version, checksum, coalesce((to_jsonb(m) ->> 'needs')::integer, version)"
+    " FROM schema_migration m ORDER BY version";
 
 const std::string_view kMigrationSettings =
     "SELECT set_config('tidemark.schema', $1, true), set_config('statement_timeout', '10min', "
@@ -28,12 +30,18 @@ CREATE TABLE IF NOT EXISTS schema_migration (
   name        text NOT NULL,
   checksum    text NOT NULL,
   applied_at  timestamptz NOT NULL
-))sql";
+);
+-- The last version that a program must know to work with the schema after this one.
+ALTER TABLE schema_migration ADD COLUMN IF NOT EXISTS needs integer)sql";
+
+const std::string_view kLiveNodes =
+    "SELECT string_agg(node_id, ', ' ORDER BY node_id) FROM scheduler_node"
+    " WHERE lease_until > tidemark_now()";
 
 // The wall clock on purpose: the first migration makes tidemark_now() itself.
 const std::string_view kRecordMigration = R"sql(
-INSERT INTO schema_migration (version, name, checksum, applied_at)
-VALUES ($1, $2, $3, tidemark_now()))sql";
+INSERT INTO schema_migration (version, name, checksum, applied_at, needs)
+VALUES ($1, $2, $3, tidemark_now(), $4))sql";
 
 const std::string_view kRegisterNode = R"sql(
 INSERT INTO scheduler_node AS n (node_id, incarnation, address, version, lease_until, started_at)
@@ -110,6 +118,7 @@ SELECT tidemark_share($1::text, $2::uuid),
        (SELECT (extract(epoch FROM min(o.lease_until) - (SELECT at FROM t)) * 1000000)::bigint
         FROM alive o WHERE o.node_id <> $1::text AND isfinite(o.lease_until)),
        (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o),
+       (SELECT string_agg(x.executor_id, E'\n') FROM executor x WHERE x.drained),
        (SELECT string_agg(o.node_id, E'\n' ORDER BY o.node_id) FROM alive o
         WHERE o.lease_until > (SELECT at FROM t) + interval '1 day')
 FROM shard s
@@ -258,6 +267,9 @@ LEFT JOIN job_watermark w ON w.job_id = i.job_id AND w.biz_date = i.biz_date
 LEFT JOIN job_watermark u ON u.job_name = a.upstream AND u.biz_date = i.biz_date + a.date_offset
 WHERE w.status IS DISTINCT FROM 'DONE'
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
+
+const std::string_view kJobsNamed =
+    "SELECT job_id FROM job WHERE name = ANY ($1::text[]) AND deleted_at IS NULL";
 
 const std::string_view kOpenCommands = R"sql(
 SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now(),

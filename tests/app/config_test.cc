@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/advertise.h"
 #include "tests/support/process.h"
 
 namespace tidemark {
@@ -108,14 +109,14 @@ TEST_F(ConfigTest, ASecretComesFromAFileAndIsShownNowhere) {
   EXPECT_EQ(code_, 0) << err_;
   EXPECT_EQ((out_ + err_).find("hunter2"), std::string::npos) << out_ << err_;
   EXPECT_THAT(out_, HasSubstr("db.example"));
-  config = Read({"--database-url", "postgresql://pool/db", "--database-listen-url-file", secret});
+  config = Read({"--database-url-file", secret, "--database-listen-url-file", secret});
   ASSERT_TRUE(config.has_value()) << err_;
-  EXPECT_EQ(config->database_listen_url, "postgresql://u:hunter2@db.example/tidemark");
-  EXPECT_FALSE(Read({"--database-url", "postgresql://pool/db", "--database-listen-url",
-                     "postgresql://u:hunter2@direct.example/tidemark", "--check-config"})
-                   .has_value());
-  EXPECT_EQ((out_ + err_).find("hunter2"), std::string::npos) << out_ << err_;
+  EXPECT_EQ(config->database_listen_url, config->database_url);
+  Read({"--database-url-file", secret, "--database-listen-url",
+        "postgresql://u:hunter2@direct.example/tidemark", "--check-config"});
+  EXPECT_EQ(code_, 0) << err_;
   EXPECT_THAT(out_, HasSubstr("direct.example"));
+  EXPECT_EQ((out_ + err_).find("hunter2"), std::string::npos) << out_ << err_;
   EXPECT_FALSE(Read({"--database-url-file", dir_ + "/none"}).has_value());
   EXPECT_EQ(code_, 2);
   EXPECT_THAT(err_, HasSubstr(dir_ + "/none"));
@@ -132,6 +133,21 @@ TEST_F(ConfigTest, CheckConfigLooksAtCertificatesToo) {
   check(garbage);
   EXPECT_EQ(code_, 2);
   EXPECT_THAT(err_, HasSubstr(garbage + ": holds no certificate"));
+}
+
+TEST_F(ConfigTest, TheAddressThatOthersAreTold) {
+  EXPECT_EQ(AdvertisedAddress("", "127.0.0.1:7400", "box"), "127.0.0.1:7400");
+  EXPECT_EQ(AdvertisedAddress("", "0.0.0.0:7401", "box"), "box:7401");
+  EXPECT_EQ(AdvertisedAddress("", "[::]:7401", "box"), "box:7401");
+  EXPECT_EQ(AdvertisedAddress("s1.example:80", "0.0.0.0:7401", "box"), "s1.example:80");
+  EXPECT_EQ(AdvertisedAddress("s1.example:0", "0.0.0.0:7401", "box"), "s1.example:7401");
+  EXPECT_EQ(AdvertisedAddress("[fd00::1]:0", "[::]:7401", "box"), "[fd00::1]:7401");
+  for (const char* bad : {"s1.example", "0.0.0.0:7400", "[::]:1", ":7400"}) {
+    EXPECT_FALSE(Read({"--dev", "--advertise", bad}).has_value()) << bad;
+    EXPECT_EQ(code_, 2);
+    EXPECT_THAT(err_, HasSubstr("--advertise"));
+  }
+  EXPECT_EQ(Read({"--dev", "--advertise", "s1.example:7400"})->advertise, "s1.example:7400");
 }
 
 TEST_F(ConfigTest, CheckConfigSaysWhatIsWrong) {

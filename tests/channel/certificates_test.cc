@@ -30,6 +30,16 @@ TEST(TlsFilesTest, RefusalsNameTheFileAndTheFault) {
   EXPECT_THAT(problem(good), HasSubstr("chmod 0600"));
 }
 
+TEST(TlsFilesTest, ACertificateIsForTheNamesInIt) {
+  const TlsDir dir;
+  const std::string cert = dir.Issue("server", {"s1.example", "10.0.0.1"}).cert;
+  EXPECT_TRUE(CertificateIsFor(cert, "s1.example").value());
+  EXPECT_TRUE(CertificateIsFor(cert, "10.0.0.1").value());
+  EXPECT_FALSE(CertificateIsFor(cert, "s2.example").value());
+  EXPECT_FALSE(CertificateIsFor(cert, "10.0.0.2").value());
+  EXPECT_FALSE(CertificateIsFor(dir.Path("nowhere"), "s1.example").ok());
+}
+
 TEST(CertificatesTest, HostsAreNamesOrAddresses) {
   const absl::Time now = TlsDir::Now();
   const PemPair ca = MakeAuthority("x", now, now + absl::Hours(1)).value();

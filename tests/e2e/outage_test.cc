@@ -15,9 +15,9 @@ namespace {
 TEST(OutageTest, E05AHundredResultsOfAnOutageAreRecordedOnceEach) {
   OwnPostgres postgres;
   World world(postgres.url());
-  world.StartScheduler();
-  LinkProxy link(world.address());
+  LinkProxy link(world.Reserve());
   world.UseLink(link.address());
+  world.StartScheduler();
   world.StartProbe("e1", 100);
   world.Apply(
       "jobs:\n  - name: hundred\n    app: ops\n    handler: work\n"

@@ -55,6 +55,13 @@ class OwnerChangeTest : public testing::Test {
       ASSERT_EQ(journal[i].substr(0, 2), i % 2 == 0 ? "en" : "ex") << "two at once";
     }
   }
+  // Runs, without one that is armed: it was none when the owner went, and is none while nobody
+  // launches it, but as its instant passes the view shows it.
+  std::string Launched() {
+    return world_.Sql(
+        "SELECT (SELECT count(*) FROM active_run WHERE NOT armed) + (SELECT count(*) FROM "
+        "run_history)");
+  }
   World world_;
 };
 
@@ -106,10 +113,10 @@ TEST_F(OwnerChangeTest, O01WithoutItsLockRowsAnOwnerDispatchesNothing) {
   // The shards themselves are gone: nobody serves until they are back, and an alert says so.
   world_.Terminate("scheduler");
   world_.Sql("WITH gone AS (DELETE FROM shard RETURNING 1) SELECT count(*) FROM gone");
-  const std::string before = world_.Sql("SELECT count(*) FROM run");
+  const std::string before = Launched();
   world_.StartScheduler();
   ASSERT_TRUE(AwaitSql(world_, "SELECT count(*) FROM alert WHERE kind = 'shards_missing'", "1"));
-  EXPECT_EQ(world_.Sql("SELECT count(*) FROM run"), before);
+  EXPECT_EQ(Launched(), before);
   world_.Sql(
       "WITH made AS (INSERT INTO shard (shard, epoch) SELECT s, 1000000 FROM generate_series(0, "
       "127) s RETURNING 1) SELECT count(*) FROM made");

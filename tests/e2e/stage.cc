@@ -51,9 +51,9 @@ std::string_view Name(Stage stage) {
 StagedRun::StagedRun(Stage stage, const std::string& handler, const std::string& more)
     : database_(world_.database_url()) {
   world_.UseDatabase(database_.url());
-  world_.StartScheduler();
-  link_.emplace(world_.address());
+  link_.emplace(world_.Reserve());
   world_.UseLink(link_->address());
+  world_.StartScheduler();
   world_.StartProbe("e1");
   world_.StartProbe("e2");
   EXPECT_TRUE(WaitFor([&] {

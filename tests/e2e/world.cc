@@ -1,6 +1,8 @@
 #include "tests/e2e/world.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -27,6 +29,19 @@ std::string Replace(std::string text, const std::string& what, const std::string
     text.replace(at, what.size(), with);
   }
   return text;
+}
+
+// Of loopback, free a moment ago.
+int FreePort() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(fd);
+  return ntohs(address.sin_port);
 }
 
 }  // namespace
@@ -88,6 +103,12 @@ void World::StartExecutor(const std::string& name, ProcessOptions options) {
   EXPECT_TRUE(WaitFor([&] { return starts() > before || !programs_.at(name).Running(); })) << name;
 }
 
+const std::string& World::Reserve(const std::string& scheduler) {
+  std::string& address = addresses_[scheduler];
+  if (address.empty()) address = "127.0.0.1:" + std::to_string(FreePort());
+  return address;
+}
+
 void World::StartScheduler(const std::string& name, const std::string& node) {
   const std::string file = Path("address");
   unlink(file.c_str());
@@ -103,6 +124,9 @@ void World::StartScheduler(const std::string& name, const std::string& node) {
                   "--node-id",
                   node.empty() ? settings.node_id : node};
   if (settings.insecure) options.argv.push_back("--insecure");
+  if (!link_.empty() && link_.find(',') == std::string::npos) {
+    options.argv.insert(options.argv.end(), {"--advertise", link_});
+  }
   options.env = settings.scheduler_env;
   // What a test wants otherwise it writes there.
   if (std::filesystem::exists(Path("scheduler.yaml"))) {
@@ -196,9 +220,13 @@ void World::Terminate(const std::string& name) {
 }
 
 World::Answer World::Cli(std::vector<std::string> arguments) {
+  return CliOn("scheduler", std::move(arguments));
+}
+
+World::Answer World::CliOn(const std::string& scheduler, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "tidemark");
   std::map<std::string, std::string> env = settings.cli_env;
-  env["TIDEMARK_SERVER"] = address();
+  env["TIDEMARK_SERVER"] = address(scheduler);
   return Run(std::move(arguments), std::move(env));
 }
 

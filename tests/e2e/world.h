@@ -52,6 +52,9 @@ class World {
   // Before they start: the scheduler reaches its database, and executors the scheduler, by these.
   void UseDatabase(const std::string& url) { scheduler_database_url_ = url; }
   void UseLink(const std::string& address) { link_ = address; }
+  // Where a scheduler will listen, before it starts. It tells executors the link instead, if one
+  // is in use by then: else they would learn from it how to go round it.
+  const std::string& Reserve(const std::string& scheduler = "scheduler");
 
   // ---- asking
   struct Answer {
@@ -59,6 +62,8 @@ class World {
     std::string output;  // stdout and stderr
   };
   Answer Cli(std::vector<std::string> arguments);
+  // … of that scheduler.
+  Answer CliOn(const std::string& scheduler, std::vector<std::string> arguments);
   // Any program of the build to its end: its name is argv[0].
   Answer Run(std::vector<std::string> argv, std::map<std::string, std::string> env = {});
   // First column of the first row, "" for none; retried while the database is away.

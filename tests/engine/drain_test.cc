@@ -93,6 +93,31 @@ TEST(DrainTest, ADrainedExecutorGetsNothingEvenAfterItRestarted) {
   EXPECT_EQ(e1.triggers.size(), 1U);
 }
 
+// The order went to another node; this one learns of it from the row.
+TEST(DrainTest, AnExecutorThatAnotherNodeDrainedGetsNothingHere) {
+  Eight h;
+  Executor& e1 = h.Start("e1");
+  const auto tell = [&](std::set<std::string> drained) {
+    h.engine().ExecutorsDrained(h.now(), std::move(drained));
+    h.Pump();
+  };
+  tell({"e1", "e2"});
+  h.Order(1);
+  EXPECT_TRUE(e1.triggers.empty());
+  // One that registers right after, with what its row said before.
+  h.Start("e2");
+  EXPECT_TRUE(h.executors.at("e2").triggers.empty());
+  tell({"e2"});
+  EXPECT_EQ(e1.triggers.size(), 1U);
+  // An order of this node holds, whatever was read of the rows before it was committed.
+  h.store_stalled = true;
+  h.Command(0, "drain_executor", {{"executor_id", "e1"}});
+  tell({"e2"});
+  h.AnswerStalled();
+  h.Order(1);
+  EXPECT_EQ(e1.triggers.size(), 1U);
+}
+
 TEST(DrainTest, WhatADrainedExecutorRunsGoesOn) {
   Eight h;
   Executor& e1 = h.Start("e1");

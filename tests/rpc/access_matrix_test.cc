@@ -63,6 +63,7 @@ const std::map<std::string, std::string>& Requests() {
       {"OperatorService/ResumeBackfill", "backfill_id: '{backfill}'"},
       {"OperatorService/CancelBackfill", "backfill_id: '{backfill}'"},
       {"OperatorService/DrainExecutor", "executor_id: '{executor}' reason: 'r'"},
+      {"OperatorService/DrainNode", "node_id: 'node-1' reason: 'r'"},
       {"OperatorService/ImportCalendar", "calendar {name: '{mark}' dates: '2027-01-01'}"},
       {"AlertService/AckAlert", "alert_id: '{alert}' note: 'r'"},
       {"AlertService/SilenceAlerts", "job: '{job}' duration {seconds: 60} reason: 'r'"},

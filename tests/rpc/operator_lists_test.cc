@@ -4,7 +4,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "scheduler/store/migrate.h"
 #include "tests/rpc/operator_bench.h"
 
 namespace tidemark {
@@ -195,42 +194,6 @@ TEST_F(OperatorListsTest, AlertsOpenOnesUnlessAsked) {
   request.set_all(true);
   ASSERT_TRUE(bench_.Call(&Stub::ListAlerts, request, &response).ok());
   EXPECT_EQ(response.alerts_size(), 2);
-}
-
-TEST_F(OperatorListsTest, ClusterSaysWhatIsOwned) {
-  v1::ClusterStatusResponse response;
-  ASSERT_TRUE(bench_.Call(&Stub::ClusterStatus, v1::ClusterStatusRequest(), &response).ok());
-  EXPECT_EQ(response.shards(), 128u);
-  EXPECT_EQ(response.unowned_shards(), 128u);
-  EXPECT_EQ(response.warnings_size(), 1);
-  EXPECT_EQ(response.jobs(), 1u);
-  EXPECT_EQ(response.schema_version(), std::to_string(EmbeddedMigrations().back().version));
-  const char* incarnation = "00000000-0000-7000-8000-000000000001";
-  bench_.db().Sql(
-      "INSERT INTO scheduler_node VALUES ('n1', $1, 'h:1', '1', tidemark_now() + interval '10 s', "
-      "tidemark_now())",
-      {incarnation});
-  bench_.db().Sql("INSERT INTO node_fence VALUES ('n1', $1, false, tidemark_now())", {incarnation});
-  bench_.db().Sql("UPDATE shard SET node_id = 'n1', incarnation = $1", {incarnation});
-  v1::ClusterStatusResponse owned;
-  ASSERT_TRUE(bench_.Call(&Stub::ClusterStatus, v1::ClusterStatusRequest(), &owned).ok());
-  EXPECT_EQ(owned.unowned_shards(), 0u);
-  ASSERT_EQ(owned.nodes_size(), 1);
-  EXPECT_EQ(owned.nodes(0).shards(), 128u);
-  EXPECT_FALSE(owned.nodes(0).fenced());
-  EXPECT_FALSE(owned.nodes(0).has_watch()) << "it has neither looked nor pinged";
-  bench_.db().Sql(
-      "INSERT INTO watch_state (node_id, looked_at, jobs, dates, pings, withheld_since, reasons) "
-      "VALUES ('n1', tidemark_now(), 2, 6, true, tidemark_now(), E'first\\nsecond')");
-  ASSERT_TRUE(bench_.Call(&Stub::ClusterStatus, v1::ClusterStatusRequest(), &owned).ok());
-  const v1::NodeWatch& watch = owned.nodes(0).watch();
-  EXPECT_TRUE(watch.has_looked_at());
-  EXPECT_EQ(watch.dates(), 6u);
-  EXPECT_TRUE(watch.pings());
-  EXPECT_FALSE(watch.has_pinged_at());
-  EXPECT_TRUE(watch.has_withheld_since());
-  EXPECT_FALSE(watch.has_withheld_until());
-  EXPECT_THAT(watch.reasons(), ElementsAre("first", "second"));
 }
 
 // A database whose connections are cut between two requests costs nobody an error; one that is

@@ -20,8 +20,8 @@ constexpr absl::Duration kChecksAll = absl::Minutes(150);
 
 std::vector<absl::CivilDay> Simulation::DueDates(int64_t job_id, absl::Time until) const {
   std::vector<absl::CivilDay> dates;
-  const auto job = store_.jobs.find(job_id);
-  if (job == store_.jobs.end() || !job->second.ledger_from.has_value()) return dates;
+  const auto job = Store().jobs.find(job_id);
+  if (job == Store().jobs.end() || !job->second.ledger_from.has_value()) return dates;
   const verify::DuePlan plan(History(job_id));
   for (const verify::DueDate& due : plan.Dates(*job->second.ledger_from, until)) {
     if (due.last <= until) dates.push_back(due.date);
@@ -32,8 +32,8 @@ std::vector<absl::CivilDay> Simulation::DueDates(int64_t job_id, absl::Time unti
 // All jobs are in Shanghai, where the clock is never set.
 std::vector<absl::CivilDay> Simulation::ExpectedDates(int64_t job_id, absl::Time until) const {
   std::vector<absl::CivilDay> dates;
-  const auto job = store_.jobs.find(job_id);
-  if (job == store_.jobs.end() || !job->second.ledger_from.has_value()) return dates;
+  const auto job = Store().jobs.find(job_id);
+  if (job == Store().jobs.end() || !job->second.ledger_from.has_value()) return dates;
   const std::optional<absl::Duration> by = NewestSpec(job->second.name).expected_by;
   const absl::TimeZone zone = absl::FixedTimeZone(8 * 3600);
   for (const verify::DueDate& due :
@@ -49,26 +49,26 @@ std::vector<absl::CivilDay> Simulation::ExpectedDates(int64_t job_id, absl::Time
 
 void Simulation::ForgetSuperseded() {
   for (const auto& executor : executors_) {
-    const auto acting = store_.executors.find(executor->executor_id());
-    if (!executor->alive() || acting == store_.executors.end()) continue;
+    const auto acting = Store().executors.find(executor->executor_id());
+    if (!executor->alive() || acting == Store().executors.end()) continue;
     const bool was_acting =
-        store_.incarnations.contains(executor->executor_id() + "/" + executor->uuid());
+        Store().incarnations.contains(executor->executor_id() + "/" + executor->uuid());
     if (!was_acting || acting->second.second == executor->uuid()) continue;
     if (oracle_.Died(executor->Process())) ++report_.superseded;
   }
 }
 
 verify::History Simulation::History(int64_t job_id) const {
-  return HistoryOf(store_, job_id, scheduler_->DbNow(),
+  return HistoryOf(Store(), job_id, DbNow(),
                    [this](const std::string& text) { return SpecOf(text); });
 }
 
 void Simulation::CheckEntering(const v1::Trigger& trigger) {
   Focus();
   ForgetSuperseded();
-  for (const auto& [key, run] : store_.active) {
+  for (const auto& [key, run] : Store().active) {
     const bool rerun = !run.rerun_of.empty() || !run.tag.empty();
-    if (run.run_id != trigger.attempt().run_id() || rerun || !store_.jobs.contains(key.job_id))
+    if (run.run_id != trigger.attempt().run_id() || rerun || !Store().jobs.contains(key.job_id))
       continue;
     if (trigger.job() == "strict") CheckStrict(run);
     if (run.biz_date.has_value()) CheckUpstreams(run);
@@ -79,12 +79,12 @@ void Simulation::CheckEntering(const v1::Trigger& trigger) {
 // them away.
 void Simulation::CheckStrict(const ActiveRun& run) {
   // A forced run of a DONE date, which a person's word may have made so, is in nobody's way.
-  const auto mark = store_.watermarks.find({run.occurrence.job_id, *run.biz_date});
-  if (mark != store_.watermarks.end() && mark->second.status == "DONE") return;
+  const auto mark = Store().watermarks.find({run.occurrence.job_id, *run.biz_date});
+  if (mark != Store().watermarks.end() && mark->second.status == "DONE") return;
   const verify::History history = History(run.occurrence.job_id);
   const verify::DuePlan known(history, run.job_version, run.created_at);
   std::vector<std::string> before;
-  for (const absl::CivilDay day : DueDates(run.occurrence.job_id, scheduler_->DbNow())) {
+  for (const absl::CivilDay day : DueDates(run.occurrence.job_id, DbNow())) {
     const auto due = known.DateOf(day);
     if (day < *run.biz_date && due.has_value() && due->last <= run.created_at) {
       before.push_back(run.job_name + "/" + FormatDate(day));
@@ -95,14 +95,14 @@ void Simulation::CheckStrict(const ActiveRun& run) {
 
 // What the run's definition waits for has succeeded, as far as it was due by all that was known.
 void Simulation::CheckUpstreams(const ActiveRun& run) {
-  const JobRow& job = store_.jobs.at(run.occurrence.job_id);
+  const JobRow& job = Store().jobs.at(run.occurrence.job_id);
   std::vector<std::string> before;
   for (const JobRow::Version& version : job.versions) {
     if (version.version != run.job_version) continue;
     for (const Dependency& d : SpecOf(version.spec).after) {
       const int64_t id = job_ids_.at(d.job);
       const absl::CivilDay date = *run.biz_date + d.offset;
-      const std::optional<absl::CivilDay> first = store_.jobs.at(id).ledger_from;
+      const std::optional<absl::CivilDay> first = Store().jobs.at(id).ledger_from;
       if (!first.has_value() || date < *first || !DueAllAlong(id, date, run.created_at)) continue;
       before.push_back(d.job + "/" + FormatDate(date));
     }
@@ -130,7 +130,12 @@ bool Simulation::DueAllAlong(int64_t job_id, absl::CivilDay date, absl::Time sin
 }
 
 void Simulation::CheckAcknowledged(const std::string& run_id, int attempt) {
-  for (const auto& [key, run] : store_.active) {
+  // What the old primary committed, the new one may have lost.
+  if (queue_.now() < commits_lost_until_) return;
+  for (const auto& [shard, item] : Store().inbox) {
+    if (item.attempt == AttemptRef{run_id, attempt}) return;  // its owner takes it from there
+  }
+  for (const auto& [key, run] : Store().active) {
     if (run.run_id != run_id || run.attempt != attempt || run.executor_id.empty()) continue;
     oracle_.Blame(queue_.now(), run_id + "#" + std::to_string(attempt) +
                                     " was acknowledged, and the store still has it as live");
@@ -169,7 +174,7 @@ bool Simulation::UpstreamIsAhead(int64_t job_id, absl::CivilDay date, absl::Time
 
 void Simulation::CheckJob(int64_t id, const std::string& name) {
   if (name != "beat") {
-    const absl::Time until = scheduler_->DbNow() - kPatience;
+    const absl::Time until = DbNow() - kPatience;
     auto due = DueDates(id, until);
     if (due.size() < 2) oracle_.Blame(queue_.now(), name + ": nothing was due");
     // In a strict job those after one that waits wait, too.
@@ -179,9 +184,8 @@ void Simulation::CheckJob(int64_t id, const std::string& name) {
       waits = (strict && waits) || UpstreamIsAhead(id, date, until);
       return waits;
     });
-    oracle_.CheckSettled(queue_.now(), store_, id, due);
-    oracle_.CheckJudged(queue_.now(), store_, id,
-                        ExpectedDates(id, scheduler_->DbNow() - kChecksAll));
+    oracle_.CheckSettled(queue_.now(), Store(), id, due);
+    oracle_.CheckJudged(queue_.now(), Store(), id, ExpectedDates(id, DbNow() - kChecksAll));
   }
   const verify::History history = History(id);
   const verify::Verdict verdict = VerifyJob(history, {});
@@ -201,20 +205,20 @@ void Simulation::CheckJob(int64_t id, const std::string& name) {
 }
 
 void Simulation::CheckEnd() {
-  for (const auto& [id, done] : store_.commands) {
+  for (const auto& [id, done] : Store().commands) {
     if (done.code != absl::StatusCode::kOk) Trace("refused " + id + ": " + done.message);
   }
-  for (const auto& [key, run] : store_.active) {
+  for (const auto& [key, run] : Store().active) {
     const std::string text = run.job_name + " " + key.key + " " + run.run_id + " in '" +
                              run.executor_id + "'" + (run.held ? " held" : "");
     Trace("live at the end: " + text);
-    if (run.created_at < scheduler_->DbNow() - kPatience) {
+    if (run.created_at < DbNow() - kPatience) {
       oracle_.Blame(queue_.now(), "live for too long: " + text);
     }
   }
-  oracle_.CheckWatermarks(queue_.now(), store_);
-  oracle_.CheckTold(queue_.now(), store_);
-  for (const auto& [id, job] : store_.jobs) CheckJob(id, job.name);
+  oracle_.CheckWatermarks(queue_.now(), Store());
+  oracle_.CheckTold(queue_.now(), Store());
+  for (const auto& [id, job] : Store().jobs) CheckJob(id, job.name);
 }
 
 }  // namespace tidemark::sim

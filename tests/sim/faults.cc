@@ -39,8 +39,17 @@ void Simulation::Focus() {
 }
 
 void Simulation::Fault() {
-  static constexpr FaultMethod kFaults[] = {&Simulation::KillScheduler,
-                                            &Simulation::KillScheduler,
+  static constexpr FaultMethod kFaults[] = {&Simulation::KillNode,
+                                            &Simulation::KillNode,
+                                            &Simulation::KillAllNodes,
+                                            &Simulation::StopNode,
+                                            &Simulation::SuspendNode,
+                                            &Simulation::SuspendNode,
+                                            &Simulation::DrainNode,
+                                            &Simulation::CutNodeFromDatabase,
+                                            &Simulation::CutNodeFromDatabase,
+                                            &Simulation::CutNodeFromExecutors,
+                                            &Simulation::FailOver,
                                             &Simulation::KillExecutor,
                                             &Simulation::KillExecutor,
                                             &Simulation::CutLink,
@@ -48,7 +57,6 @@ void Simulation::Fault() {
                                             &Simulation::DrainExecutor,
                                             &Simulation::FillDisk,
                                             &Simulation::StartTwin,
-                                            &Simulation::SuspendScheduler,
                                             &Simulation::StepClock,
                                             &Simulation::DeleteWatermark,
                                             &Simulation::DeleteRunningWatermark,
@@ -81,9 +89,9 @@ void Simulation::Count(const std::string& kind, const std::string& detail) {
   ++report_.faults[kind];
   Trace(kind + (detail.empty() ? "" : ": " + detail));
   auto& states = report_.matrix[kind];
-  if (store_.active.empty()) ++states["idle"];
-  for (const auto& [key, run] : store_.active) ++states[StateOf(run)];
-  if (scheduler_->Committing()) ++states["committing"];
+  if (Store().active.empty()) ++states["idle"];
+  for (const auto& [key, run] : Store().active) ++states[StateOf(run)];
+  if (primary_->open() > 0) ++states["committing"];
 }
 
 SimExecutor& Simulation::AnyExecutor() { return *executors_[random_.Next() % executors_.size()]; }
@@ -95,20 +103,6 @@ std::pair<std::string, int64_t> Simulation::AnyJob() {
 }
 
 // ---------------------------------------------------------------- processes and machines
-
-void Simulation::KillScheduler() {
-  if (!scheduler_->alive()) return;
-  Count("scheduler killed");
-  scheduler_->Kill();
-  for (const auto& executor : executors_) Break(executor->id());
-  const bool long_outage = random_.Uniform() < 0.2;
-  if (random_.Uniform() < 0.1) SetClockBack();
-  queue_.After(absl::Seconds(1 + (long_outage ? 900 : 20) * random_.Uniform()), [this] {
-    if (scheduler_->alive()) return;
-    Trace("scheduler started");
-    scheduler_->Start();
-  });
-}
 
 void Simulation::RestartExecutor(SimExecutor& executor, absl::Duration after) {
   queue_.After(after, [this, &executor] {
@@ -152,42 +146,31 @@ void Simulation::StartTwin() {
   queue_.After(absl::Minutes(15) * random_.Uniform(), [&twin] { twin.Kill(); });
 }
 
+// From one node, or from all.
 void Simulation::CutLink() {
   SimExecutor& executor = AnyExecutor();
-  Link& link = links_[executor.id()];
-  if (link.stream == 0 || link.cut) return;
+  const bool all = random_.Uniform() < 0.5;
+  const std::string& name = AnyNode().name();
   const bool minutes = random_.Uniform() < 0.3;
-  Count(minutes ? "executor unreachable for minutes" : "link cut", executor.id());
-  link.cut = true;
-  if (minutes) {
-    unreachable_until_[executor.id()] = queue_.now() + absl::Minutes(20) * random_.Uniform();
+  std::vector<StreamId> cut;
+  for (auto& [stream, link] : links_) {
+    if (link.executor != &executor || link.cut || link.closed) continue;
+    if (all || link.node->name() == name) cut.push_back(stream);
   }
-  queue_.After(kNoticeCut * random_.Uniform(), [this, name = executor.id(), stream = link.stream] {
-    if (links_[name].stream == stream) Break(name);
-  });
-}
-
-void Simulation::SuspendScheduler() {
-  if (!scheduler_->alive()) return;
-  const absl::Duration d = random_.Uniform() < 0.5 ? absl::Seconds(7) * random_.Uniform()
-                                                   : absl::Minutes(20) * random_.Uniform();
-  Count("scheduler suspended", DurationText(d));
-  scheduler_->Suspend(d);
-}
-
-// As when the node's death is one of the database's primary, too, and the next one's clock is late.
-void Simulation::SetClockBack() {
-  const absl::Duration step = absl::Minutes(40) * random_.Uniform();
-  Count("database clock set back at a restart", DurationText(step));
-  const absl::Time before = scheduler_->DbNow();
-  scheduler_->SetClockBack(step);
-  setbacks_.emplace_back(scheduler_->DbNow(), before);
-}
-
-void Simulation::StepClock() {
-  const absl::Duration step = absl::Seconds(6) + absl::Minutes(40) * random_.Uniform();
-  Count("database clock steps", DurationText(step));
-  scheduler_->StepClock(step);
+  if (cut.empty()) return;
+  Count(std::string(minutes ? "executor unreachable for minutes" : "link cut") +
+            (nodes_.size() > 1 && !all ? ", from one node" : ""),
+        executor.id() + (all ? "" : " from " + name));
+  const absl::Duration until = queue_.now() + absl::Minutes(20) * random_.Uniform();
+  for (const auto& node : nodes_) {
+    if (minutes && (all || node->name() == name)) {
+      unreachable_until_[{executor.id(), node->name()}] = until;
+    }
+  }
+  for (const StreamId stream : cut) {
+    links_.at(stream).cut = true;
+    queue_.After(kNoticeCut * random_.Uniform(), [this, stream] { Break(stream); });
+  }
 }
 
 }  // namespace tidemark::sim

@@ -1,5 +1,6 @@
-// The network between executors and scheduler: in order, with delays, cuts that nobody notices at
-// first, and bytes that arrive after their sender died.
+// The network between executors and nodes: one stream for each pair, in order, with delays, cuts
+// that nobody notices at first, and bytes that arrive after their sender died.
+#include <algorithm>
 #include <utility>
 
 #include "scheduler/rpc/executor_codec.h"
@@ -7,68 +8,107 @@
 
 namespace tidemark::sim {
 
-void Simulation::Dial(SimExecutor& executor) {
-  queue_.After(absl::Milliseconds(200 + 2000 * random_.Uniform()), [this, &executor] {
-    if (!executor.alive() || executor.linked()) return;
-    if (!scheduler_->alive() || queue_.now() < unreachable_until_[executor.id()]) {
-      return Dial(executor);
+SimNode& Simulation::NodeOf(const std::string& name) {
+  return **std::find_if(nodes_.begin(), nodes_.end(),
+                        [&](const auto& node) { return node->name() == name; });
+}
+
+void Simulation::Dial(SimExecutor& executor, exec::LinkId id, const std::string& name) {
+  const absl::Duration takes = absl::Milliseconds(5 + 100 * random_.Uniform());
+  queue_.After(takes, [this, &executor, id, name, process = executor.Process()] {
+    if (!executor.alive() || executor.Process() != process) return;
+    SimNode& node = NodeOf(name);
+    if (!node.alive() || node.suspended() ||
+        queue_.now() < unreachable_until_[{executor.id(), name}]) {
+      return executor.LinkClosed(id);
     }
-    Link& link = links_[executor.id()];
-    link = Link();
-    link.stream = ++last_stream_;
-    executor.LinkOpened();
+    Link& link = links_[++last_stream_];
+    link.executor = &executor;
+    link.process = process;
+    link.id = id;
+    link.node = &node;
+    executor.LinkOpened(id);
   });
 }
 
-void Simulation::ToScheduler(SimExecutor& executor, const v1::ExecutorMessage& message) {
-  Link& link = links_[executor.id()];
-  const absl::Duration arrives =
-      std::max(link.last_to_scheduler, queue_.now() + absl::Milliseconds(20) * random_.Uniform());
-  link.last_to_scheduler = arrives;
+StreamId Simulation::StreamOf(const SimExecutor& executor, exec::LinkId id) const {
+  for (const auto& [stream, link] : links_) {
+    if (!link.closed && link.executor == &executor && link.id == id) return stream;
+  }
+  return 0;
+}
+
+void Simulation::ToNode(SimExecutor& executor, exec::LinkId id,
+                        const v1::ExecutorMessage& message) {
+  const auto it = links_.find(StreamOf(executor, id));
+  if (it == links_.end()) return;
+  absl::Duration& last = it->second.last_to_node;
+  last = std::max(last, queue_.now() + absl::Milliseconds(20) * random_.Uniform());
   // What was sent before a cut or a death may still arrive: only the cut itself stops it.
-  queue_.At(arrives, [this, name = executor.id(), stream = link.stream, message] {
-    const Link& link = links_[name];
-    if (link.cut && link.stream == stream) return;
-    scheduler_->Receive(stream, FromProto(message));
+  queue_.At(last, [this, stream = it->first, message] {
+    const auto it = links_.find(stream);
+    if (it == links_.end() || it->second.cut) return;
+    it->second.node->Receive(stream, FromProto(message));
   });
 }
 
-void Simulation::ToExecutor(const Outbound& message) {
-  for (const auto& executor : executors_) {
-    Link& link = links_[executor->id()];
-    if (link.stream != message.stream || link.stream == 0) continue;
-    v1::SchedulerMessage wire;
-    AddTo(message, wire);
-    if (std::holds_alternative<TriggerOrder>(message.body)) Focus();
-    const absl::Duration arrives =
-        std::max(link.last_to_executor, queue_.now() + absl::Milliseconds(20) * random_.Uniform());
-    link.last_to_executor = arrives;
-    queue_.At(arrives, [this, to = executor.get(), stream = link.stream, wire] {
-      const Link& link = links_[to->id()];
-      if (link.cut || link.stream != stream) return;
-      to->Receive(wire);
-    });
+void Simulation::ToExecutor(SimNode& node, const Outbound& message) {
+  const auto it = links_.find(message.stream);
+  if (it == links_.end() || it->second.closed) return;
+  v1::SchedulerMessage wire;
+  AddTo(message, wire);
+  if (wire.has_welcome()) {
+    it->second.welcomed = true;
+    wire.mutable_welcome()->set_node_id(node.name());
+    for (const std::string& name : node.nodes()) wire.mutable_welcome()->add_nodes(name);
+  }
+  if (std::holds_alternative<TriggerOrder>(message.body)) Focus();
+  Deliver(it->first, std::move(wire));
+}
+
+void Simulation::Deliver(StreamId stream, v1::SchedulerMessage wire) {
+  absl::Duration& last = links_.at(stream).last_to_executor;
+  last = std::max(last, queue_.now() + absl::Milliseconds(20) * random_.Uniform());
+  queue_.At(last, [this, stream, wire = std::move(wire)] {
+    const auto it = links_.find(stream);
+    if (it == links_.end() || it->second.cut || it->second.closed) return;
+    const Link& link = it->second;
+    if (link.executor->alive() && link.executor->Process() == link.process) {
+      link.executor->Receive(link.id, wire);
+    }
+  });
+}
+
+// The live nodes changed: every executor that is welcomed hears of it.
+void Simulation::TellNodes(const SimNode& node) {
+  v1::SchedulerMessage wire;
+  for (const std::string& name : node.nodes()) wire.mutable_nodes()->add_addresses(name);
+  for (const auto& [stream, link] : links_) {
+    if (link.node == &node && link.welcomed && !link.closed) Deliver(stream, wire);
   }
 }
 
-void Simulation::CloseStream(StreamId stream) {
-  if (stream == 0) return;
-  for (const auto& executor : executors_) {
-    if (links_[executor->id()].stream == stream) return Break(executor->id());
-  }
+// Both sides learn of it, the executor's sooner than a node that is suspended.
+void Simulation::Break(StreamId stream) {
+  const auto it = links_.find(stream);
+  if (it == links_.end() || std::exchange(it->second.closed, true)) return;
+  queue_.After(absl::Milliseconds(20), [this, stream] {
+    const auto it = links_.find(stream);
+    const Link link = it->second;
+    links_.erase(it);
+    link.node->Closed(stream);
+    if (link.executor->alive() && link.executor->Process() == link.process) {
+      link.executor->LinkClosed(link.id);
+    }
+  });
 }
 
-void Simulation::Break(const std::string& name) {
-  Link& link = links_[name];
-  const StreamId stream = std::exchange(link.stream, 0);
-  if (stream == 0) return;
-  queue_.After(absl::Milliseconds(20), [this, stream] { scheduler_->Closed(stream); });
-  for (const auto& executor : executors_) {
-    if (executor->id() != name) continue;
-    queue_.After(absl::Milliseconds(20), [this, to = executor.get()] {
-      if (links_[to->id()].stream == 0) to->LinkClosed();
-    });
+void Simulation::BreakIf(const std::function<bool(const Link&)>& which) {
+  std::vector<StreamId> streams;
+  for (const auto& [stream, link] : links_) {
+    if (which(link)) streams.push_back(stream);
   }
+  for (const StreamId stream : streams) Break(stream);
 }
 
 }  // namespace tidemark::sim

@@ -5,7 +5,8 @@
 namespace tidemark::sim {
 
 void Oracle::Blame(absl::Duration now, const std::string& what) {
-  violations_.push_back("at " + DurationText(now) + ": " + what);
+  (now < pardon_until_ ? pardoned_ : violations_)
+      .push_back("at " + DurationText(now) + ": " + what);
 }
 
 void Oracle::Entered(absl::Duration now, const std::string& occurrence, const std::string& process,

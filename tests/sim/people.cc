@@ -8,48 +8,48 @@
 namespace tidemark::sim {
 
 void Simulation::DeleteWatermark() {
-  if (store_.watermarks.empty()) return;
-  auto it = store_.watermarks.begin();
-  std::advance(it, static_cast<int64_t>(random_.Next() % store_.watermarks.size()));
+  if (Store().watermarks.empty()) return;
+  auto it = Store().watermarks.begin();
+  std::advance(it, static_cast<int64_t>(random_.Next() % Store().watermarks.size()));
   const auto [job, date] = it->first;
   Count("watermark deleted by SQL", FormatDate(date) + " " + it->second.status);
-  store_.now = scheduler_->DbNow();
-  store_.DeleteWatermark(job, date);
+  Store().now = DbNow();
+  Store().DeleteWatermark(job, date);
 }
 
 void Simulation::DeleteRunningWatermark() {
-  for (const auto& [key, run] : store_.active) {
+  for (const auto& [key, run] : Store().active) {
     if (!run.biz_date.has_value()) continue;
     Count("watermark of a live date deleted", key.key);
-    store_.now = scheduler_->DbNow();
-    store_.DeleteWatermark(key.job_id, *run.biz_date);
+    Store().now = DbNow();
+    Store().DeleteWatermark(key.job_id, *run.biz_date);
     return;
   }
 }
 
 void Simulation::OrderCancel() {
-  if (store_.active.empty()) return;
-  auto it = store_.active.begin();
-  std::advance(it, static_cast<int64_t>(random_.Next() % store_.active.size()));
+  if (Store().active.empty()) return;
+  auto it = Store().active.begin();
+  std::advance(it, static_cast<int64_t>(random_.Next() % Store().active.size()));
   Count("cancel ordered", it->second.run_id);
-  scheduler_->Order(it->first.job_id, "cancel", {{"run_id", it->second.run_id}});
+  Order(it->first.job_id, "cancel", {{"run_id", it->second.run_id}});
 }
 
 void Simulation::OrderRerun() {
   const auto [name, id] = AnyJob();
   if (name == "beat") {
     Count("manual trigger ordered", name);
-    scheduler_->Order(id, "trigger", {});
+    Order(id, "trigger", {});
     return;
   }
   const std::string date = FormatDate(*ParseDate("2026-11-16") + random_.Next() % 5);
   const bool cascade = random_.Uniform() < 0.5;
   Count(cascade ? "rerun with cascade ordered" : "rerun ordered", name + " " + date);
-  scheduler_->Order(id, "rerun",
-                    {{"biz_date", date},
-                     {"run_id", "x"},
-                     {"force", "true"},
-                     {"cascade", cascade ? "true" : "false"}});
+  Order(id, "rerun",
+        {{"biz_date", date},
+         {"run_id", "x"},
+         {"force", "true"},
+         {"cascade", cascade ? "true" : "false"}});
 }
 
 void Simulation::OrderBackfill() {
@@ -62,35 +62,34 @@ void Simulation::OrderBackfill() {
   const bool loose = name == "loose";
   Count("backfill ordered",
         name + " " + FormatDate(from) + " to " + FormatDate(to) + " " + reprocess);
-  scheduler_->Order(id, "backfill_create",
-                    {{"backfill_id", "backfill" + std::to_string(++made_backfills_)},
-                     {"from", FormatDate(from)},
-                     {"to", FormatDate(to)},
-                     {"reprocess", reprocess},
-                     {"reverse", loose && random_.Uniform() < 0.5 ? "true" : "false"},
-                     {"parallel", loose ? std::to_string(1 + random_.Next() % 3) : "1"}});
+  Order(id, "backfill_create",
+        {{"backfill_id", "backfill" + std::to_string(++made_backfills_)},
+         {"from", FormatDate(from)},
+         {"to", FormatDate(to)},
+         {"reprocess", reprocess},
+         {"reverse", loose && random_.Uniform() < 0.5 ? "true" : "false"},
+         {"parallel", loose ? std::to_string(1 + random_.Next() % 3) : "1"}});
 }
 
 void Simulation::MoveBackfill() {
-  if (store_.backfills.empty()) return;
-  auto it = store_.backfills.begin();
-  std::advance(it, static_cast<std::ptrdiff_t>(random_.Next() % store_.backfills.size()));
+  if (Store().backfills.empty()) return;
+  auto it = Store().backfills.begin();
+  std::advance(it, static_cast<std::ptrdiff_t>(random_.Next() % Store().backfills.size()));
   constexpr const char* kMoves[] = {"backfill_pause", "backfill_resume", "backfill_cancel"};
   const std::string move = kMoves[random_.Next() % std::size(kMoves)];
   Count("backfill paused, resumed, cancelled", it->first + " " + move);
-  scheduler_->Order(it->second.job_id, move,
-                    {{"backfill_id", it->first}, {"reason", "simulation"}});
+  Order(it->second.job_id, move, {{"backfill_id", it->first}, {"reason", "simulation"}});
 }
 
 void Simulation::OrderDrill() {
   const auto [name, id] = AnyJob();
   if (name == "beat") return;
   Count("drill ordered", name);
-  scheduler_->Order(id, "drill",
-                    {{"drill_id", "drill" + std::to_string(++made_backfills_)},
-                     {"days", std::to_string(1 + random_.Next() % 3)},
-                     {"now", random_.Uniform() < 0.5 ? "true" : "false"},
-                     {"allow_no_fingerprint", "true"}});
+  Order(id, "drill",
+        {{"drill_id", "drill" + std::to_string(++made_backfills_)},
+         {"days", std::to_string(1 + random_.Next() % 3)},
+         {"now", random_.Uniform() < 0.5 ? "true" : "false"},
+         {"allow_no_fingerprint", "true"}});
 }
 
 std::string Simulation::AnyDated() {
@@ -101,17 +100,17 @@ std::string Simulation::AnyDated() {
 void Simulation::PauseJob() {
   const auto [name, id] = AnyJob();
   Count("job paused", name);
-  scheduler_->Order(id, "pause", {{"reason", "simulation"}});
+  Order(id, "pause", {{"reason", "simulation"}});
   const bool skip = random_.Uniform() < 0.2;
   queue_.After(absl::Hours(3) * random_.Uniform() * random_.Uniform(),
                [this, name = name, id = id, skip] {
                  Trace("job resumed: " + name);
                  if (skip) {
-                   for (const absl::CivilDay date : DueDates(id, scheduler_->DbNow())) {
+                   for (const absl::CivilDay date : DueDates(id, DbNow())) {
                      oracle_.Excuse(name + "/" + FormatDate(date));
                    }
                  }
-                 scheduler_->Order(id, "resume", {{"skip_missed", skip ? "true" : "false"}});
+                 Order(id, "resume", {{"skip_missed", skip ? "true" : "false"}});
                });
 }
 
@@ -156,13 +155,13 @@ void Simulation::EditOffset() {
 void Simulation::WaiveLost(const std::string& name, const std::vector<absl::CivilDay>& lost) {
   const int64_t id = job_ids_.at(name);
   for (const absl::CivilDay date : lost) {
-    if (store_.active.contains(DateKey(id, date))) continue;
-    MemoryStore::Watermark& mark = store_.watermarks[{id, date}];
+    if (Store().active.contains(DateKey(id, date))) continue;
+    MemoryStore::Watermark& mark = Store().watermarks[{id, date}];
     if (mark.status == "EXPIRED" || IsSettled(mark.status, mark.reason)) continue;
     mark.status = "WAIVED";
     mark.reason.clear();
     mark.actor = "simulation";
-    mark.at = scheduler_->DbNow();
+    mark.at = DbNow();
     oracle_.Excuse(name + "/" + FormatDate(date));
   }
 }
@@ -192,14 +191,14 @@ void Simulation::EditCalendar() {
 // "mortal" is deleted and made again: the new one inherits nothing.
 void Simulation::DeleteJob() {
   const int64_t id = job_ids_.at("mortal");
-  if (!store_.jobs.contains(id)) return;
+  if (!Store().jobs.contains(id)) return;
   Count("job deleted");
-  scheduler_->Order(id, "delete", {});
+  Order(id, "delete", {});
   queue_.After(absl::Minutes(20) * random_.Uniform(), [this, id] {
-    if (store_.jobs.contains(id) || job_ids_.at("mortal") != id) return;
+    if (Store().jobs.contains(id) || job_ids_.at("mortal") != id) return;
     Trace("job made again");
     AddDailyJob("mortal", CatchUpOrder::kStrict, "");
-    scheduler_->Order(job_ids_.at("mortal"), "job_changed", {});
+    Order(job_ids_.at("mortal"), "job_changed", {});
   });
 }
 
@@ -211,8 +210,8 @@ void Simulation::Waive() {
   Count(kind + " ordered", name + " " + date);
   // Perhaps refused; order may pass the date from now on all the same.
   if (kind != "unwaive") oracle_.Excuse(name + "/" + date);
-  scheduler_->Order(job_ids_.at(name), kind,
-                    {{"date", date}, {"from", date}, {"to", date}, {"reason", "simulation"}});
+  Order(job_ids_.at(name), kind,
+        {{"date", date}, {"from", date}, {"to", date}, {"reason", "simulation"}});
 }
 
 }  // namespace tidemark::sim

@@ -13,34 +13,33 @@ std::string AttemptText(const exec::AttemptKey& key) {
 
 }  // namespace
 
-SimExecutor::SimExecutor(std::string name, std::string executor_id, bool interruptible,
-                         EventQueue& queue, Random& random, Oracle& oracle, Outside outside)
-    : name_(std::move(name)),
-      executor_id_(std::move(executor_id)),
-      interruptible_(interruptible),
+SimExecutor::SimExecutor(Facts facts, EventQueue& queue, Random& random, Oracle& oracle,
+                         Outside outside)
+    : facts_(std::move(facts)),
       queue_(queue),
       random_(random),
       oracle_(oracle),
-      outside_(std::move(outside)) {}
+      outside_(std::move(outside)),
+      clock_(queue, facts_.rate, absl::ZeroDuration()) {}
 
-exec::Moment SimExecutor::Now() const { return {queue_.now(), absl::UnixEpoch() + queue_.now()}; }
+exec::Moment SimExecutor::Now() const { return {clock_.Monotonic(), clock_.WallNow()}; }
 
 void SimExecutor::Start() {
   ++incarnation_;
   exec::CoreOptions options;
-  options.executor_id = executor_id_;
+  options.executor_id = facts_.executor_id;
   options.app = "app";
   uuid_ = NewUuid(absl::UnixEpoch() + queue_.now(), random_);
   options.incarnation = uuid_;
   options.host = Process();
   options.capacity = 4;
-  options.handlers = {{"work", interruptible_, 0}};
+  options.handlers = {{"work", facts_.interruptible, 0}};
   std::vector<exec::SpooledResult> spooled;
   for (const auto& [key, result] : spool_) spooled.push_back(result);
   core_ = std::make_unique<exec::SessionCore>(options, std::move(spooled), Now());
   if (disk_full_) core_->OnSpoolHealth(false, "no space left on device");
   tick_at_ = absl::InfiniteDuration();
-  outside_.dial(*this);
+  dialer_.emplace(facts_.nodes, random_);
   Pump();
 }
 
@@ -50,8 +49,8 @@ void SimExecutor::Kill() {
   running_.clear();
   unsaved_.clear();
   core_.reset();
-  link_.reset();
-  outside_.close(*this);
+  dialer_.reset();
+  outside_.close_all(*this);
 }
 
 void SimExecutor::Stop() {
@@ -101,23 +100,21 @@ void SimExecutor::WriteSoon(const exec::AttemptKey& key) {
   });
 }
 
-void SimExecutor::LinkOpened() {
-  link_ = ++last_link_;
-  core_->OnLinkOpened(*link_, Now());
+void SimExecutor::LinkOpened(exec::LinkId link) {
+  core_->OnLinkOpened(link, Now());
   Pump();
 }
 
-void SimExecutor::LinkClosed() {
-  if (!alive() || !link_.has_value()) return;
-  core_->OnLinkClosed(*link_, Now());
-  link_.reset();
+void SimExecutor::LinkClosed(exec::LinkId link) {
+  if (!alive()) return;
+  core_->OnLinkClosed(link, Now());
+  dialer_->OnClosed(link, "closed", clock_.Monotonic());
   Pump();
-  outside_.dial(*this);
 }
 
-void SimExecutor::Receive(const v1::SchedulerMessage& message) {
-  if (!alive() || !link_.has_value()) return;
-  core_->OnMessage(*link_, message, Now());
+void SimExecutor::Receive(exec::LinkId link, const v1::SchedulerMessage& message) {
+  if (!alive()) return;
+  core_->OnMessage(link, message, Now());
   Pump();
 }
 
@@ -130,12 +127,17 @@ void SimExecutor::Pump() {
       Carry(std::move(effect));
     }
   }
+  if (alive()) {
+    for (const auto& [link, node] : dialer_->Due(clock_.Monotonic())) {
+      outside_.dial(*this, link, node);
+    }
+  }
   PlanTick();
 }
 
 void SimExecutor::PlanTick() {
   if (!alive()) return;
-  const absl::Duration next = core_->NextWake();
+  const absl::Duration next = clock_.QueueTime(std::min(core_->NextWake(), dialer_->NextWake()));
   if (next >= tick_at_ && tick_at_ > queue_.now()) return;
   if (next == absl::InfiniteDuration()) return;
   tick_at_ = std::max(next, queue_.now());
@@ -149,14 +151,15 @@ void SimExecutor::PlanTick() {
 
 void SimExecutor::Carry(exec::Effect effect) {
   if (auto* send = std::get_if<exec::SendEffect>(&effect)) {
-    if (!link_.has_value() || send->link != *link_) return;
     core_->OnWritten(send->link, send->bytes);
-    outside_.send(*this, send->message);
-  } else if (std::holds_alternative<exec::CloseEffect>(effect)) {
-    if (link_.has_value()) {
-      outside_.close(*this);
-      LinkClosed();
-    }
+    outside_.send(*this, send->link, send->message);
+  } else if (auto* close = std::get_if<exec::CloseEffect>(&effect)) {
+    if (close->parked_by) dialer_->Park(close->link, *close->parked_by);
+    outside_.close(*this, close->link);
+  } else if (auto* nodes = std::get_if<exec::NodesEffect>(&effect)) {
+    dialer_->SetNodes(nodes->addresses, clock_.Monotonic());
+  } else if (auto* note = std::get_if<exec::NoteEffect>(&effect)) {
+    if (note->kind == exec::NoteEffect::Kind::kWelcomed) dialer_->OnWelcomed(note->link);
   } else if (auto* start = std::get_if<exec::StartEffect>(&effect)) {
     Enter(*start);
   } else if (auto* cancel = std::get_if<exec::CancelEffect>(&effect)) {
@@ -211,7 +214,7 @@ void SimExecutor::Finish(const exec::AttemptKey& key, exec::HandlerResult::Kind 
   const auto it = running_.find(key);
   if (!alive() || it == running_.end()) return;
   const bool succeeded = kind == exec::HandlerResult::Kind::kSucceeded;
-  oracle_.Left(queue_.now(), it->second.occurrence, name_, AttemptText(key), succeeded);
+  oracle_.Left(queue_.now(), it->second.occurrence, facts_.name, AttemptText(key), succeeded);
   running_.erase(it);
   outside_.left();
   if (!alive()) return;

@@ -1,5 +1,5 @@
-// An executor in the simulation: the real session core, with handlers, a spool and streams that
-// the simulation plays.
+// An executor in the simulation: the real session core and dialer, with handlers, a spool and
+// streams that the simulation plays.
 #ifndef TIDEMARK_TESTS_SIM_SIM_EXECUTOR_H_
 #define TIDEMARK_TESTS_SIM_SIM_EXECUTOR_H_
 
@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "common/id.h"
+#include "executor/src/dialer.h"
 #include "executor/src/session_core.h"
 #include "tests/sim/event_queue.h"
 #include "tests/sim/oracle.h"
+#include "tests/sim/sim_clock.h"
 
 namespace tidemark::sim {
 
@@ -28,10 +30,11 @@ struct HandlerOdds {
 class SimExecutor {
  public:
   struct Outside {
-    // A stream is wanted (again).
-    std::function<void(SimExecutor&)> dial;
-    std::function<void(SimExecutor&, const v1::ExecutorMessage&)> send;
-    std::function<void(SimExecutor&)> close;
+    // A stream to the node of that name is wanted (again).
+    std::function<void(SimExecutor&, exec::LinkId, const std::string& node)> dial;
+    std::function<void(SimExecutor&, exec::LinkId, const v1::ExecutorMessage&)> send;
+    std::function<void(SimExecutor&, exec::LinkId)> close;
+    std::function<void(SimExecutor&)> close_all;  // the process is gone
     // A handler is about to be entered; one was left.
     std::function<void(const v1::Trigger&)> entering;
     std::function<void()> left;
@@ -39,9 +42,14 @@ class SimExecutor {
     std::function<void(const std::string& run_id, int attempt)> acknowledged;
   };
 
-  // `name` tells processes apart; two of them may have one executor_id.
-  SimExecutor(std::string name, std::string executor_id, bool interruptible, EventQueue& queue,
-              Random& random, Oracle& oracle, Outside outside);
+  struct Facts {
+    std::string name;  // tells processes apart; two of them may have one executor_id
+    std::string executor_id;
+    bool interruptible = true;
+    double rate = 1;                 // of its monotonic clock
+    std::vector<std::string> nodes;  // of its configuration
+  };
+  SimExecutor(Facts facts, EventQueue& queue, Random& random, Oracle& oracle, Outside outside);
 
   void Start();  // a new process: a new incarnation, the spool as the last one left it
   void Kill();   // what was not on disk yet is gone
@@ -54,15 +62,14 @@ class SimExecutor {
   bool alive() const { return core_ != nullptr; }
 
   // What the network tells.
-  void LinkOpened();
-  void LinkClosed();
-  void Receive(const v1::SchedulerMessage& message);
-  bool linked() const { return link_.has_value(); }
+  void LinkOpened(exec::LinkId link);
+  void LinkClosed(exec::LinkId link);
+  void Receive(exec::LinkId link, const v1::SchedulerMessage& message);
 
-  const std::string& id() const { return name_; }
-  const std::string& executor_id() const { return executor_id_; }
+  const std::string& id() const { return facts_.name; }
+  const std::string& executor_id() const { return facts_.executor_id; }
   const std::string& uuid() const { return uuid_; }  // of this process
-  std::string Process() const { return name_ + "." + std::to_string(incarnation_); }
+  std::string Process() const { return facts_.name + "." + std::to_string(incarnation_); }
   HandlerOdds odds;
 
  private:
@@ -81,19 +88,17 @@ class SimExecutor {
   void PlanTick();
   void WriteSoon(const exec::AttemptKey& key);
 
-  const std::string name_;
-  const std::string executor_id_;
-  const bool interruptible_;
+  const Facts facts_;
   EventQueue& queue_;
   Random& random_;
   Oracle& oracle_;
   const Outside outside_;
+  const SimClock clock_;
 
   int incarnation_ = 0;
   std::string uuid_;
   std::unique_ptr<exec::SessionCore> core_;
-  std::optional<exec::LinkId> link_;
-  exec::LinkId last_link_ = 0;
+  std::optional<exec::Dialer> dialer_;  // of this process
   std::map<exec::AttemptKey, Running> running_;
   std::map<exec::AttemptKey, exec::SpooledResult> spool_;    // on disk
   std::map<exec::AttemptKey, exec::SpooledResult> unsaved_;  // on its way there

@@ -14,14 +14,12 @@ constexpr absl::Duration kPatienceWithFailures = absl::Hours(2);
 
 }  // namespace
 
-Simulation::Simulation(uint64_t seed) : seed_(seed), random_(seed) {
+Simulation::Simulation(uint64_t seed, int nodes) : seed_(seed), random_(seed) {
   const absl::Time start = *ParseInstant("2026-11-20T16:30:00Z");  // 00:30 in Shanghai
-  scheduler_ = std::make_unique<SimScheduler>(
-      start, queue_, random_, store_, MakeDecoders(),
-      SimScheduler::Outside{[this](const Outbound& message) { ToExecutor(message); },
-                            [this](StreamId stream) { CloseStream(stream); }});
-  scheduler_->doubt = 0.5;
-  scheduler_->slow_reads = 0.03;
+  primary_ = std::make_shared<SimServer>(queue_, start);
+  const int by_seed = seed % 4 == 0 ? 1 : static_cast<int>(2 + seed % 2);
+  report_.nodes = nodes > 0 ? nodes : by_seed;
+  for (int i = 1; i <= report_.nodes; ++i) AddNode(i);
   ImportCalendar({}, /*retroactive=*/false);
   AddDailyJob("strict", CatchUpOrder::kStrict, "");
   AddDailyJob("loose", CatchUpOrder::kIndependent, "cn");
@@ -49,19 +47,22 @@ void Simulation::Calm() {
     if (!executor->comes_back) executor->Kill();
     if (!executor->alive() && executor->comes_back) executor->Start();
   }
-  if (!scheduler_->alive()) scheduler_->Start();
-  for (const auto& [id, job] : store_.jobs) scheduler_->Order(id, "resume", {});
+  for (const auto& node : nodes_) {
+    node->slow = 0;
+    if (!node->alive()) node->Start();
+    primary_->rows.nodes[node->name()].draining = false;
+  }
+  for (const auto& [id, job] : Store().jobs) Order(id, "resume", {});
 }
 
 // What alerts ask a person for: dates that were cancelled or are held are opened by hand, and what
 // failed and no fire has opened again for a while.
 void Simulation::MendByHand() {
   const bool long_enough = queue_.now() - calm_since_ > kPatienceWithFailures;
-  for (const auto& [key, mark] : store_.watermarks) {
-    if (mark.status != "FAILED" || !store_.jobs.contains(key.first)) continue;
+  for (const auto& [key, mark] : Store().watermarks) {
+    if (mark.status != "FAILED" || !Store().jobs.contains(key.first)) continue;
     if (!long_enough && mark.reason != "cancelled" && mark.reason != "held") continue;
-    const std::string id =
-        scheduler_->Order(key.first, "trigger", {{"biz_date", FormatDate(key.second)}});
+    const std::string id = Order(key.first, "trigger", {{"biz_date", FormatDate(key.second)}});
     Trace("by hand (" + id + "): job " + std::to_string(key.first) + " " + FormatDate(key.second) +
           " " + mark.reason);
   }
@@ -70,7 +71,12 @@ void Simulation::MendByHand() {
 
 SimReport Simulation::Run() {
   const absl::Duration begin = queue_.now();
-  scheduler_->Start();
+  // Some nodes join later.
+  for (const auto& node : nodes_) {
+    const bool late = node != nodes_.front() && random_.Uniform() < 0.3;
+    queue_.After((late ? absl::Hours(3) : absl::Seconds(1)) * random_.Uniform(),
+                 [this, to = node.get()] { StartNode(*to); });
+  }
   for (const auto& executor : executors_) {
     if (!executor->comes_back) continue;
     queue_.After(absl::Seconds(60) * random_.Uniform(), [to = executor.get()] {
@@ -86,6 +92,7 @@ SimReport Simulation::Run() {
   for (const std::string& violation : oracle_.violations()) {
     report_.violations.push_back(violation);
   }
+  report_.overlaps = oracle_.pardoned();
   report_.events = queue_.happened();
   report_.handlers_entered = oracle_.entered();
   report_.simulated = queue_.now() - begin;

@@ -1,17 +1,21 @@
-// A scheduler, its store and some executors in virtual time, with faults that a seed chooses.
+// Scheduler nodes, their database and some executors in virtual time, with faults that a seed
+// chooses.
 #ifndef TIDEMARK_TESTS_SIM_SIMULATION_H_
 #define TIDEMARK_TESTS_SIM_SIMULATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "scheduler/verify/verify.h"
 #include "tests/sim/oracle.h"
+#include "tests/sim/sim_database.h"
 #include "tests/sim/sim_executor.h"
-#include "tests/sim/sim_scheduler.h"
+#include "tests/sim/sim_node.h"
 
 namespace tidemark::sim {
 
@@ -23,7 +27,10 @@ struct SimReport {
   size_t events = 0;
   size_t handlers_entered = 0;
   int superseded = 0;  // handlers that were taken for gone: two processes with one id
-  size_t judged = 0;   // due dates and fires that `verify` looked at
+  // Seen while an old primary took commits beside the new one: a documented limit.
+  std::vector<std::string> overlaps;
+  int nodes = 0;
+  size_t judged = 0;  // due dates and fires that `verify` looked at
   absl::Duration simulated;
   std::vector<std::string> trace;  // what was done to the world, and when
 };
@@ -32,19 +39,27 @@ struct SimReport {
 const std::vector<std::string>& RunStates();
 
 // One world: a strict daily job, an independent one on a calendar, one that waits for both, one
-// that gets deleted and made again, one of every quarter of an hour, three executors (one of which
-// cannot be stopped), a day of faults, then calm until everything must be settled.
+// that gets deleted and made again, one of every quarter of an hour, one to three nodes, three
+// executors (one of which cannot be stopped), a day of faults, then calm until everything must be
+// settled.
 class Simulation {
  public:
-  explicit Simulation(uint64_t seed);
+  // `nodes`: how many; 0: the seed says.
+  explicit Simulation(uint64_t seed, int nodes = 0);
   SimReport Run();
 
  private:
+  // One stream of an executor's process to a node.
   struct Link {
-    StreamId stream = 0;  // on the scheduler's side
+    SimExecutor* executor = nullptr;
+    std::string process;
+    exec::LinkId id = 0;
+    SimNode* node = nullptr;
     bool cut = false;     // nothing gets through any more, and nobody knows yet
+    bool closed = false;  // both sides are about to learn of it
+    bool welcomed = false;
     absl::Duration last_to_executor;
-    absl::Duration last_to_scheduler;
+    absl::Duration last_to_node;
   };
 
   // world.cc: definitions
@@ -62,25 +77,42 @@ class Simulation {
   Decoders MakeDecoders();
   void AddExecutor(const std::string& name, const std::string& id, bool interruptible);
 
-  // network.cc
-  void Dial(SimExecutor& executor);
-  void Break(const std::string& name);  // both sides learn of it
-  void ToScheduler(SimExecutor& executor, const v1::ExecutorMessage& message);
-  void ToExecutor(const Outbound& message);
-  void CloseStream(StreamId stream);
+  void AddNode(int number);
+  std::shared_ptr<SimServer> ServerOf(const std::string& node) const;
 
-  // faults.cc: machines and processes; people.cc: the rest
+  // network.cc
+  SimNode& NodeOf(const std::string& name);
+  void Dial(SimExecutor& executor, exec::LinkId id, const std::string& name);
+  StreamId StreamOf(const SimExecutor& executor, exec::LinkId id) const;
+  void ToNode(SimExecutor& executor, exec::LinkId id, const v1::ExecutorMessage& message);
+  void ToExecutor(SimNode& node, const Outbound& message);
+  void Deliver(StreamId stream, v1::SchedulerMessage wire);
+  void TellNodes(const SimNode& node);
+  void Break(StreamId stream);  // both sides learn of it
+  void BreakIf(const std::function<bool(const Link&)>& which);
+
+  // faults.cc: when, and executors; node_faults.cc: nodes and the database; people.cc: the rest
   using FaultMethod = void (Simulation::*)();
   void PlanFault();
   void Focus();  // perhaps a fault at this very moment of a run
   void Fault();
-  void KillScheduler();
+  void KillNode();
+  void KillAllNodes();
+  void StopNode();
+  void SuspendNode();
+  void CutNodeFromDatabase();
+  void DrainNode();
+  void CutNodeFromExecutors();
+  void FailOver();
+  void Promote(ClusterRows standby, bool lossy);
+  void LetOldPrimaryLive();
+  void StartNode(SimNode& node);
+  SimNode& AnyNode();
   void KillExecutor();
   void DrainExecutor();
   void CutLink();
   void FillDisk();
   void StartTwin();
-  void SuspendScheduler();
   void StepClock();
   void SetClockBack();
   void DeleteWatermark();
@@ -99,6 +131,9 @@ class Simulation {
   void Waive();
   void WaiveLost(const std::string& name, const std::vector<absl::CivilDay>& lost);
   std::string AnyDated();  // of the jobs that stay
+  // Orders are rows: one that no node has carried out waits for the next.
+  std::string Order(int64_t job_id, const std::string& kind,
+                    std::map<std::string, std::string> args);
   // Counts the fault, with the states of the runs that it strikes.
   void Count(const std::string& kind, const std::string& detail = "");
   std::string StateOf(const ActiveRun& run) const;
@@ -126,6 +161,9 @@ class Simulation {
   void CheckEnd();
 
   // simulation.cc: the course
+  MemoryStore& Store() { return primary_->rows.store; }
+  const MemoryStore& Store() const { return primary_->rows.store; }
+  absl::Time DbNow() const { return primary_->Now(); }
   void Calm();
   void MendByHand();
   void Trace(const std::string& what);
@@ -133,17 +171,24 @@ class Simulation {
   const uint64_t seed_;
   SeededRandom random_;
   EventQueue queue_;
-  MemoryStore store_;
+  std::shared_ptr<SimServer> primary_;
+  std::shared_ptr<SimServer> old_primary_;  // still writable for those that stayed with it
+  std::set<std::string> stays_with_old_;
+  absl::Duration database_down_until_;
+  bool failing_over_ = false;
+  absl::Duration commits_lost_until_;  // acknowledgements of them may be on their way so long
   Oracle oracle_;
   std::map<std::string, JobSpec> specs_;
   std::map<std::string, int64_t> job_ids_;
   int64_t last_job_id_ = 0;
   int made_backfills_ = 0;  // and drills
   CalendarSet calendars_;
-  std::unique_ptr<SimScheduler> scheduler_;
+  int last_edit_ = 0;
+  int last_order_ = 0;
+  std::vector<std::unique_ptr<SimNode>> nodes_;
   std::vector<std::unique_ptr<SimExecutor>> executors_;
-  std::map<std::string, Link> links_;  // by the executor's name
-  std::map<std::string, absl::Duration> unreachable_until_;
+  std::map<StreamId, Link> links_;
+  std::map<std::pair<std::string, std::string>, absl::Duration> unreachable_until_;
   StreamId last_stream_ = 0;
   // The database's time after and before each time that it was set back.
   std::vector<std::pair<absl::Time, absl::Time>> setbacks_;

@@ -14,14 +14,15 @@ Decoders Simulation::MakeDecoders() {
 
 void Simulation::AddJob(const std::string& name, JobSpec spec) {
   const int64_t id = ++last_job_id_;
-  const std::string text = name + std::to_string(id) + "#1";
-  JobRow& row = store_.jobs[id];
+  const std::string text = name + std::to_string(id) + "#" + std::to_string(++last_edit_);
+  JobRow& row = Store().jobs[id];
   row.job_id = id;
   row.name = name;
   row.ns = "default";
   row.app = "app";
+  row.shard = static_cast<int>(id * 37 % kShards);  // whichever way shards are shared out
   row.version = 1;
-  row.created_at = scheduler_->DbNow();
+  row.created_at = DbNow();
   row.versions.push_back({1, row.created_at, text});
   if (!spec.schedule.calendar.empty()) {
     row.calendars = std::make_shared<const CalendarSet>(calendars_);
@@ -32,8 +33,8 @@ void Simulation::AddJob(const std::string& name, JobSpec spec) {
 }
 
 void Simulation::KeepAfter(int64_t job_id, const JobSpec& spec) {
-  std::erase_if(store_.after, [&](const auto& entry) { return entry.second.first == job_id; });
-  for (const Dependency& d : spec.after) store_.after.emplace(d.job, std::pair(job_id, d.offset));
+  std::erase_if(Store().after, [&](const auto& entry) { return entry.second.first == job_id; });
+  for (const Dependency& d : spec.after) Store().after.emplace(d.job, std::pair(job_id, d.offset));
 }
 
 void Simulation::AddDailyJob(const std::string& name, CatchUpOrder order,
@@ -75,24 +76,25 @@ void Simulation::AddBeatJob() {
 }
 
 const JobSpec& Simulation::NewestSpec(const std::string& name) const {
-  return specs_.at(store_.jobs.at(job_ids_.at(name)).versions.back().spec);
+  return specs_.at(Store().jobs.at(job_ids_.at(name)).versions.back().spec);
 }
 
 // Later than the version before it, whatever the clock did.
 absl::Time Simulation::EditTime(const std::string& name) const {
-  const JobRow& row = store_.jobs.at(job_ids_.at(name));
-  return std::max(scheduler_->DbNow(), row.versions.back().valid_from + absl::Microseconds(1));
+  const JobRow& row = Store().jobs.at(job_ids_.at(name));
+  return std::max(DbNow(), row.versions.back().valid_from + absl::Microseconds(1));
 }
 
 void Simulation::Edit(const std::string& name, const JobSpec& spec) {
-  JobRow& row = store_.jobs.at(job_ids_.at(name));
+  JobRow& row = Store().jobs.at(job_ids_.at(name));
   const absl::Time at = EditTime(name);
   ++row.version;
-  const std::string text = name + std::to_string(row.job_id) + "#" + std::to_string(row.version);
+  // A fail-over may forget an edit, and its number.
+  const std::string text = name + std::to_string(row.job_id) + "#" + std::to_string(++last_edit_);
   specs_[text] = spec;
   KeepAfter(row.job_id, spec);
   row.versions.push_back({row.version, at, text});
-  scheduler_->Order(row.job_id, "job_changed", {});
+  Order(row.job_id, "job_changed", {});
 }
 
 void Simulation::ImportCalendar(const std::vector<absl::CivilDay>& closed, bool retroactive) {
@@ -101,28 +103,73 @@ void Simulation::ImportCalendar(const std::vector<absl::CivilDay>& closed, bool 
   spec.name = "cn";
   spec.version = static_cast<int>(history.size()) + 1;
   spec.dates = closed;
-  absl::Time at = scheduler_->DbNow();
+  absl::Time at = DbNow();
   if (!history.empty()) at = std::max(at, history.back().valid_from + absl::Microseconds(1));
   history.push_back(
       {at, retroactive, std::make_shared<const Calendar>(*Calendar::Make(std::move(spec)))});
-  for (auto& [id, row] : store_.jobs) {
+  for (auto& [id, row] : Store().jobs) {
     if (row.calendars == nullptr) continue;
     row.calendars = std::make_shared<const CalendarSet>(calendars_);
-    scheduler_->Order(id, "job_changed", {});
+    Order(id, "job_changed", {});
   }
 }
 
+std::string Simulation::Order(int64_t job_id, const std::string& kind,
+                              std::map<std::string, std::string> args) {
+  Command command;
+  command.command_id = "order" + std::to_string(++last_order_);
+  command.job_id = job_id;
+  command.kind = kind;
+  command.args = std::move(args);
+  command.actor = "simulation";
+  primary_->rows.orders[command.command_id] = command;
+  return command.command_id;
+}
+
+void Simulation::AddNode(int number) {
+  const std::string name = "n" + std::to_string(number);
+  SimNode::Outside outside;
+  outside.server = [this, name] { return ServerOf(name); };
+  outside.send = [this, name](const Outbound& message) { ToExecutor(NodeOf(name), message); };
+  outside.close = [this](StreamId stream) { Break(stream); };
+  outside.left = [this, name] {
+    BreakIf([&](const Link& link) { return link.node->name() == name; });
+  };
+  outside.told = [this](const std::string& text) { Trace(text); };
+  outside.nodes = [this, name] { TellNodes(NodeOf(name)); };
+  const double rate = 1 + 1e-4 * (2 * random_.Uniform() - 1);
+  nodes_.push_back(
+      std::make_unique<SimNode>(name, rate, queue_, random_, MakeDecoders(), std::move(outside)));
+}
+
+std::shared_ptr<SimServer> Simulation::ServerOf(const std::string& node) const {
+  if (old_primary_ != nullptr && stays_with_old_.contains(node)) return old_primary_;
+  return queue_.now() < database_down_until_ ? nullptr : primary_;
+}
+
 void Simulation::AddExecutor(const std::string& name, const std::string& id, bool interruptible) {
-  executors_.push_back(std::make_unique<SimExecutor>(
-      name, id, interruptible, queue_, random_, oracle_,
-      SimExecutor::Outside{
-          [this](SimExecutor& executor) { Dial(executor); },
-          [this](SimExecutor& executor, const v1::ExecutorMessage& message) {
-            ToScheduler(executor, message);
-          },
-          [this](SimExecutor& executor) { CloseStream(links_[executor.id()].stream); },
-          [this](const v1::Trigger& trigger) { CheckEntering(trigger); }, [this] { Focus(); },
-          [this](const std::string& run_id, int attempt) { CheckAcknowledged(run_id, attempt); }}));
+  SimExecutor::Facts facts{name, id, interruptible, 1 + 1e-4 * (2 * random_.Uniform() - 1), {}};
+  for (const auto& node : nodes_) facts.nodes.push_back(node->name());
+  // The last one is learned from the others.
+  if (facts.nodes.size() > 2) facts.nodes.pop_back();
+  SimExecutor::Outside outside;
+  outside.dial = [this](SimExecutor& from, exec::LinkId link, const std::string& node) {
+    Dial(from, link, node);
+  };
+  outside.send = [this](SimExecutor& from, exec::LinkId link, const v1::ExecutorMessage& message) {
+    ToNode(from, link, message);
+  };
+  outside.close = [this](SimExecutor& from, exec::LinkId link) { Break(StreamOf(from, link)); };
+  outside.close_all = [this](SimExecutor& from) {
+    BreakIf([&](const Link& link) { return link.executor == &from; });
+  };
+  outside.entering = [this](const v1::Trigger& trigger) { CheckEntering(trigger); };
+  outside.left = [this] { Focus(); };
+  outside.acknowledged = [this](const std::string& run_id, int attempt) {
+    CheckAcknowledged(run_id, attempt);
+  };
+  executors_.push_back(std::make_unique<SimExecutor>(std::move(facts), queue_, random_, oracle_,
+                                                     std::move(outside)));
   executors_.back()->odds = {0.05, 0.15, interruptible ? 0.1 : 0.5, absl::Seconds(20)};
   // Long enough to outlive a lost contact.
   if (!interruptible || random_.Uniform() < 0.3) executors_.back()->odds.mean = absl::Minutes(8);

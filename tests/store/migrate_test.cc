@@ -67,6 +67,55 @@ TEST_F(MigrateTest, RefusesANewerSchema) {
   EXPECT_THAT(Message(status), HasSubstr("newer than this program"));
 }
 
+// Two programs side by side: the newer one's migration says whether the older one can live with it.
+TEST_F(MigrateTest, GoesOnBesideALaterSchemaThatSaysItMay) {
+  const auto connection = Connect();
+  std::vector<Migration> later = two_;
+  later[1].needs = 1;
+  ASSERT_TRUE(Migrate(*connection, "tidemark", true, later).ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, {two_[0]}).ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", false, {two_[0]}).ok());
+  later.push_back({3, "0003_third", "CREATE TABLE more (x integer)", 2});
+  ASSERT_TRUE(Migrate(*connection, "tidemark", true, later).ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, {later[0], later[1]}).ok());
+  const absl::Status status = Migrate(*connection, "tidemark", true, {two_[0]});
+  EXPECT_THAT(Message(status), HasSubstr("newer than this program (1) can work with"));
+}
+
+TEST_F(MigrateTest, ASchemaFromBeforeThereWasThatColumnIsTaken) {
+  const auto connection = Connect();
+  ASSERT_TRUE(Migrate(*connection, "tidemark", true, {two_[0]}).ok());
+  ASSERT_TRUE(connection->RunOne("ALTER TABLE schema_migration DROP COLUMN needs").ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, {two_[0]}).ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, two_).ok());
+  EXPECT_EQ(connection
+                ->RunOne("SELECT string_agg(version || ' ' || coalesce(needs::text, '-'), ' ' "
+                         "ORDER BY version) FROM schema_migration")
+                ->Text(0, 0),
+            "1 - 2 2");
+}
+
+// What the nodes that are up could not work with waits until they are stopped.
+TEST_F(MigrateTest, BreaksNoNodeThatIsUp) {
+  const auto connection = Connect();
+  ASSERT_TRUE(Migrate(*connection, "tidemark", true, {two_[0]}).ok());
+  ASSERT_TRUE(connection
+                  ->RunOne("INSERT INTO scheduler_node (node_id, incarnation, address, version, "
+                           "lease_until, started_at) VALUES ('n1', gen_random_uuid(), 'h:1', '1', "
+                           "tidemark_now() + interval '1 hour', tidemark_now())")
+                  .ok());
+  const absl::Status status = Migrate(*connection, "tidemark", true, two_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status), HasSubstr("are up: n1. Stop them first"));
+  std::vector<Migration> mild = two_;
+  mild[1].needs = 1;
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, mild).ok());
+  mild.push_back({3, "0003_third", "CREATE TABLE more (x integer)", 0});
+  EXPECT_FALSE(Migrate(*connection, "tidemark", true, mild).ok());
+  ASSERT_TRUE(connection->RunOne("UPDATE scheduler_node SET lease_until = tidemark_now()").ok());
+  EXPECT_TRUE(Migrate(*connection, "tidemark", true, mild).ok());
+}
+
 TEST_F(MigrateTest, RefusesAMigrationThatWasChangedAfterwards) {
   const auto connection = Connect();
   ASSERT_TRUE(Migrate(*connection, "tidemark", true, two_).ok());

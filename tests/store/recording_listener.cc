@@ -49,7 +49,8 @@ void RecordingListener::OnShardsGained(Snapshot gained) {
   state_.order.push_back("gain");
 }
 
-void RecordingListener::OnInbox(std::vector<InboxItem> items) {
+void RecordingListener::OnInbox(std::vector<InboxItem> items, absl::Duration) {
+  if (items.empty()) return;
   const MutexLock lock(&mutex_);
   for (InboxItem& item : items) state_.inbox.push_back(std::move(item));
   state_.order.push_back("inbox");
@@ -58,6 +59,11 @@ void RecordingListener::OnInbox(std::vector<InboxItem> items) {
 void RecordingListener::OnNodes(std::vector<std::string> addresses) {
   const MutexLock lock(&mutex_);
   state_.nodes.push_back(std::move(addresses));
+}
+
+void RecordingListener::OnDrained(std::set<std::string> executor_ids) {
+  const MutexLock lock(&mutex_);
+  state_.drained.push_back(std::move(executor_ids));
 }
 
 size_t RecordingListener::Shards() const {

@@ -3,6 +3,7 @@
 #define TIDEMARK_TESTS_STORE_RECORDING_LISTENER_H_
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class RecordingListener : public StoreListener {
     std::vector<Snapshot> gained;
     std::vector<InboxItem> inbox;
     std::vector<std::vector<std::string>> nodes;  // each telling
+    std::vector<std::set<std::string>> drained;   // each telling
     std::vector<std::string> order;               // "start", "end", "flush", …
   };
 
@@ -36,8 +38,9 @@ class RecordingListener : public StoreListener {
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
   void OnShardsGained(Snapshot gained) override;
-  void OnInbox(std::vector<InboxItem> items) override;
+  void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
+  void OnDrained(std::set<std::string> executor_ids) override;
 
   State Get() const;
   // Waits until `condition` holds of the state; false after half a minute.

@@ -818,7 +818,8 @@ CREATE TABLE tidemark.schema_migration (
     version integer NOT NULL,
     name text NOT NULL,
     checksum text NOT NULL,
-    applied_at timestamp with time zone NOT NULL
+    applied_at timestamp with time zone NOT NULL,
+    needs integer
 );
 
 CREATE TABLE tidemark.shard (
@@ -1053,6 +1054,8 @@ CREATE INDEX drill_date ON tidemark.drill USING btree (job_id, biz_date);
 CREATE INDEX due_date_unsettled ON tidemark.due_date USING btree (job_id, biz_date) WHERE (NOT settled);
 
 CREATE INDEX executor_app ON tidemark.executor USING btree (app);
+
+CREATE INDEX executor_drained ON tidemark.executor USING btree (executor_id) WHERE drained;
 
 CREATE INDEX inbox_shard ON tidemark.inbox USING btree (shard);
 

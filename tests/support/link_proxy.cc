@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "common/clock.h"
+
 namespace tidemark {
 namespace {
 
@@ -87,8 +89,8 @@ LinkMatch IsReport(v1::RunReport::EventCase event) {
   };
 }
 
-LinkProxy::LinkProxy(const std::string& address)
-    : target_port_(std::atoi(address.substr(address.rfind(':') + 1).c_str())) {
+LinkProxy::LinkProxy(const std::string& address) {
+  Retarget(address);
   sockaddr_in local = Loopback(0);
   socklen_t size = sizeof local;
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -163,6 +165,27 @@ void LinkProxy::Refuse(bool refuse) {
   for (Link& link : links_) link.cut = link.cut || refuse;
 }
 
+void LinkProxy::Set(const std::string& executor, LinkState state) {
+  const MutexLock lock(&mutex_);
+  rules_[executor].state = state;
+}
+
+void LinkProxy::Delay(const std::string& executor, absl::Duration delay) {
+  const MutexLock lock(&mutex_);
+  rules_[executor].delay = delay;
+}
+
+void LinkProxy::Retarget(const std::string& address) {
+  const MutexLock lock(&mutex_);
+  target_port_ = std::atoi(address.substr(address.rfind(':') + 1).c_str());
+}
+
+LinkProxy::Rule LinkProxy::RuleOf(const Link& link) const {
+  auto rule = rules_.find(link.name);
+  if (rule == rules_.end()) rule = rules_.find("");
+  return rule == rules_.end() ? Rule() : rule->second;
+}
+
 void LinkProxy::Accept() {
   Link link;
   link.executor = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -187,6 +210,7 @@ void LinkProxy::Judge(const std::string& message, Link& link, Pipe& pipe) {
   const std::string body = message.substr(kMessageHead);
   if (pipe.from_executor && from_executor.ParseFromString(body)) {
     parsed.from_executor = &from_executor;
+    if (from_executor.has_hello()) link.name = from_executor.hello().executor_id();
   }
   if (!pipe.from_executor && from_scheduler.ParseFromString(body)) {
     parsed.from_scheduler = &from_scheduler;
@@ -252,12 +276,27 @@ bool LinkProxy::Read(int fd, Link& link, Pipe& pipe) {
 }
 
 void LinkProxy::Serve(Link& link) {
-  if (!Read(link.executor, link, link.up)) link.ended = true;
-  if (!Read(link.scheduler, link, link.down)) link.ended = true;
-  if (link.cut) return;
-  if (!WriteAll(link.scheduler, link.up.out)) link.ended = true;
-  if (!WriteAll(link.executor, link.down.out)) link.ended = true;
-  if (link.ended && !link.up.holding && !link.down.holding) link.cut = true;
+  if (RuleOf(link).state == LinkState::kSilent) return;
+  if (!link.ended && !Read(link.executor, link, link.up)) link.ended = true;
+  if (!link.ended && !Read(link.scheduler, link, link.down)) link.ended = true;
+  const Rule rule = RuleOf(link);  // only now it may be known whose it is
+  if (rule.state == LinkState::kRefused) link.cut = true;
+  if (link.cut || rule.state == LinkState::kSilent) return;
+  const absl::Duration now = SystemClock().Monotonic();
+  Ripen(link.up, rule.delay, now);
+  Ripen(link.down, rule.delay, now);
+  if (!WriteAll(link.scheduler, link.up.ready)) link.ended = true;
+  if (!WriteAll(link.executor, link.down.ready)) link.ended = true;
+  const bool late = !link.up.late.empty() || !link.down.late.empty();
+  if (link.ended && !link.up.holding && !link.down.holding && !late) link.cut = true;
+}
+
+void LinkProxy::Ripen(Pipe& pipe, absl::Duration delay, absl::Duration now) {
+  if (!pipe.out.empty()) pipe.late.emplace_back(now + delay, std::exchange(pipe.out, {}));
+  while (!pipe.late.empty() && pipe.late.front().first <= now) {
+    pipe.ready += pipe.late.front().second;
+    pipe.late.pop_front();
+  }
 }
 
 void LinkProxy::Run() {
@@ -266,7 +305,8 @@ void LinkProxy::Run() {
     {
       const MutexLock lock(&mutex_);
       for (const Link& link : links_) {
-        if (link.ended) continue;  // would be readable for ever
+        // Would be readable for ever.
+        if (link.ended || RuleOf(link).state == LinkState::kSilent) continue;
         fds.push_back({link.executor, POLLIN, 0});
         fds.push_back({link.scheduler, POLLIN, 0});
       }

@@ -30,13 +30,17 @@ class SocketProxy {
   explicit SocketProxy(const std::string& server_url);
   ~SocketProxy();
 
-  const std::string& url() const { return url_; }  // the same database through the proxy
+  const std::string& url() const { return url_; }        // the same database through the proxy
+  const std::string& folder() const { return folder_; }  // of its socket
   // What the server sends is taken from it, but not passed on, until the link is cut.
   void HoldReplies() { hold_replies_ = true; }
   // Breaks all connections, and replies flow again on new ones.
   void Cut();
   // New connections are closed at once; those that are there are broken.
   void Refuse(bool refuse);
+
+  // While silent nothing arrives on either side and nobody is told; new connections wait, too.
+  void Silence(bool silent) { silent_ = silent; }
 
   // New connections are told another process number, as by a proxy that pools transactions.
   void HidePids() { hide_pids_ = true; }
@@ -72,6 +76,7 @@ class SocketProxy {
   int stop_[2] = {-1, -1};
   std::atomic<bool> hold_replies_ = false;
   std::atomic<bool> refuse_ = false;
+  std::atomic<bool> silent_ = false;
   std::atomic<bool> hide_pids_ = false;
   std::atomic<bool> holding_reply_ = false;
   std::atomic<bool> release_reply_ = false;

@@ -26,7 +26,7 @@ BenchWorld::~BenchWorld() {
 }
 
 void BenchWorld::Die(const std::string& message) const {
-  std::string log = ReadFile(Path("scheduler.log"));
+  std::string log = ReadFile(Path("scheduler-1.log"));
   if (log.size() > 3000) log = "…" + log.substr(log.size() - 3000);
   BenchDie(message + "\n---- scheduler\n" + log);
 }
@@ -41,35 +41,53 @@ Process& BenchWorld::StartProgram(const std::string& name, std::vector<std::stri
   return programs_.insert_or_assign(name, *std::move(process)).first->second;
 }
 
-void BenchWorld::StartScheduler() {
+void BenchWorld::StartScheduler(const std::string& node) {
   const std::string file = Path("address");
   std::filesystem::remove(file);
+  std::string& address = addresses_[node];
   Process& scheduler = StartProgram(
-      "scheduler", {"tidemark-scheduler", "--database-url", url_, "--insecure", "--listen",
-                    address_.empty() ? "127.0.0.1:0" : address_, "--address-file", file,
-                    "--node-id", "bench", "--log-level", options_.log_level});
+      "scheduler-" + node, {"tidemark-scheduler", "--database-url", url_, "--insecure", "--listen",
+                            address.empty() ? "127.0.0.1:0" : address, "--address-file", file,
+                            "--node-id", "bench-" + node, "--log-level", options_.log_level});
   const bool listens = WaitFor(
       [&] { return std::filesystem::exists(file) || !scheduler.Running(); }, absl::Seconds(120));
-  std::ifstream(file) >> address_;
-  if (!listens || address_.empty()) Die("the scheduler does not start");
+  std::ifstream(file) >> address;
+  if (!listens || address.empty()) Die("the scheduler does not start");
 }
 
-void BenchWorld::StopScheduler() {
-  Process& scheduler = programs_.at("scheduler");
-  scheduler.Signal(SIGTERM);
-  if (!scheduler.Wait(absl::Seconds(60)).has_value()) Die("the scheduler does not stop");
-  programs_.erase("scheduler");
+void BenchWorld::StartSchedulers(int count) {
+  for (int i = 1; i <= count; ++i) StartScheduler(std::to_string(i));
+  BenchSql sql(url_);
+  const std::string n = std::to_string(count);
+  const std::string spread =
+      "SELECT count(*) AS bench_poll FROM (SELECT node_id, count(*) AS own FROM shard GROUP BY 1) "
+      "s "
+      "WHERE node_id IS NOT NULL AND own <= ceil((SELECT count(*) FROM shard) / " +
+      n +
+      ".0) "
+      "HAVING sum(own) = (SELECT count(*) FROM shard)";
+  if (!WaitFor([&] { return sql.Text(spread) == n; }, absl::Seconds(60))) {
+    Die("the shards are not spread over the schedulers");
+  }
 }
 
-void BenchWorld::KillScheduler() { programs_.erase("scheduler"); }
+void BenchWorld::StopSchedulers() {
+  for (const auto& [node, address] : addresses_) {
+    const auto scheduler = programs_.find("scheduler-" + node);
+    if (scheduler == programs_.end()) continue;
+    scheduler->second.Signal(SIGTERM);
+    if (!scheduler->second.Wait(absl::Seconds(60)).has_value()) Die("a scheduler does not stop");
+    programs_.erase(scheduler);
+  }
+}
+
+void BenchWorld::KillScheduler(const std::string& node) { programs_.erase("scheduler-" + node); }
 
 void BenchWorld::StartExecutors(const std::string& app, int count, int capacity,
                                 const std::vector<std::string>& more) {
   for (int i = 0; i < count; ++i) {
     const std::string id = app + "-" + std::to_string(i);
     std::vector<std::string> argv = {"bench-executor",
-                                     "--scheduler",
-                                     address_,
                                      "--app",
                                      app,
                                      "--executor-id",
@@ -80,6 +98,9 @@ void BenchWorld::StartExecutors(const std::string& app, int count, int capacity,
                                      Path(id + ".records"),
                                      "--capacity",
                                      std::to_string(capacity)};
+    for (const auto& [node, address] : addresses_) {
+      argv.insert(argv.end(), {"--scheduler", address});
+    }
     argv.insert(argv.end(), more.begin(), more.end());
     StartProgram(id, std::move(argv));
   }
@@ -114,13 +135,13 @@ CpuUse BenchWorld::Cpu() const {
   CpuUse use;
   use.postgres = PostgresCpuSeconds(postgres_.pid());
   for (const auto& [name, process] : programs_) {
-    (name == "scheduler" ? use.scheduler : use.executors) += CpuSeconds(process.pid());
+    (name.rfind("scheduler-", 0) == 0 ? use.scheduler : use.executors) += CpuSeconds(process.pid());
   }
   return use;
 }
 
 int64_t BenchWorld::SchedulerBytes() const {
-  return ResidentBytes(programs_.at("scheduler").pid());
+  return ResidentBytes(programs_.at("scheduler-1").pid());
 }
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// One scheduler with its executors, as real processes on a benchmark's database.
+// Schedulers with their executors, as real processes on a benchmark's database.
 #ifndef TIDEMARK_TESTS_BENCH_HOT_BENCH_WORLD_H_
 #define TIDEMARK_TESTS_BENCH_HOT_BENCH_WORLD_H_
 
@@ -35,10 +35,12 @@ class BenchWorld {
   BenchWorld(const BenchWorld&) = delete;
   BenchWorld& operator=(const BenchWorld&) = delete;
 
-  // Returns once it listens.
-  void StartScheduler();
-  void StopScheduler();  // SIGTERM
-  void KillScheduler();  // SIGKILL
+  // Returns once it listens. `node`: its id; its program is called "scheduler-" and that.
+  void StartScheduler(const std::string& node = "1");
+  // "1" to `count`; returns once all own shards.
+  void StartSchedulers(int count);
+  void StopSchedulers();                              // SIGTERM
+  void KillScheduler(const std::string& node = "1");  // SIGKILL
   // Returns once `count` executors named APP-0, APP-1, … of the app are registered.
   void StartExecutors(const std::string& app, int count, int capacity,
                       const std::vector<std::string>& more = {});
@@ -48,8 +50,8 @@ class BenchWorld {
   std::vector<RunRecord> StopExecutors(const std::string& app);
 
   CpuUse Cpu() const;
-  int64_t SchedulerBytes() const;
-  const std::string& address() const { return address_; }
+  int64_t SchedulerBytes() const;  // of "1"
+  const std::string& address() const { return addresses_.begin()->second; }
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   [[noreturn]] void Die(const std::string& message) const;
 
@@ -58,7 +60,7 @@ class BenchWorld {
   const BenchPostgres& postgres_;
   const std::string url_;
   std::string dir_;
-  std::string address_;
+  std::map<std::string, std::string> addresses_;  // of schedulers, by node
   std::map<std::string, Process> programs_;
 };
 

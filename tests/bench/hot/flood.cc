@@ -32,7 +32,7 @@ class FloodRun {
 
   bool Run(double lead, FloodResult* result) {
     Prepare(lead);
-    world_.StartScheduler();
+    world_.StartSchedulers(plan_.schedulers);
     const int all = plan_.capacity > 0 ? plan_.capacity : plan_.runs;
     const int each = options_.capacity > 0 ? options_.capacity
                                            : (all + options_.executors - 1) / options_.executors;
@@ -95,7 +95,7 @@ class FloodRun {
     if (plan_.statements) result->slowest = meter.Slowest(12);
     result->lateness_ms =
         LatenessMillis(world_.StopExecutors(kApp), absl::ToInt64Microseconds(ahead_));
-    world_.StopScheduler();
+    world_.StopSchedulers();
     Rate(result);
   }
 

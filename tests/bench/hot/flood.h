@@ -14,8 +14,9 @@
 namespace tidemark {
 
 struct FloodPlan {
-  int runs = 10000;             // one of each of so many jobs
-  bool dated = false;           // else interval jobs
+  int runs = 10000;    // one of each of so many jobs
+  bool dated = false;  // else interval jobs
+  int schedulers = 1;
   int capacity = 0;             // of all executors together; 0: all runs at once
   std::string url;              // a database that was prepared; "": a fresh one
   bool keep_jobs = false;       // leaves the jobs in a database that was prepared

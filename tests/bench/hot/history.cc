@@ -108,7 +108,7 @@ double MeasurePages(const BenchOptions& options, const BenchPostgres& postgres,
   report.Figure("page.failed_runs", by_status, "ms");
   report.Figure("page.latest_runs", latest, "ms");
   report.Figure("page.ledger", ledger, "ms");
-  world.StopScheduler();
+  world.StopSchedulers();
   return std::max({of_job, by_status, latest, ledger});
 }
 

@@ -35,7 +35,7 @@ BenchReport RunLone(const BenchOptions& options, BenchPostgres& postgres) {
     round_trip = (round_trip + RoundTripSeconds()) / 2;
     // The first ones meet cold caches and measure the machine beside them.
     if (lateness.size() > 4) lateness.erase(lateness.begin(), lateness.begin() + 3);
-    world.StopScheduler();
+    world.StopSchedulers();
   }
   postgres.DropDatabase("lone");
   const double must = (fdatasync + round_trip) * 1000;

@@ -23,6 +23,8 @@ const std::vector<Scenario>& Scenarios() {
       {"history", "the same with 5,000,000 finished runs; the operator's pages", RunHistory},
       {"executors", "10, 1,000 and 10,000 idle streams: memory, CPU, dispatch", RunExecutors},
       {"overload", "twice the capacity for a minute: goodput, memory, the others", RunOverload},
+      {"nodes", "the drain with 1, 2 and 3 schedulers: rate, the database's CPU a run", RunNodes},
+      {"kills", "kill -9 of one of 3 schedulers under load, 20 times: take-over, losses", RunKills},
   };
   return all;
 }

@@ -28,6 +28,9 @@ BenchReport RunStart(const BenchOptions& options, BenchPostgres& postgres);
 BenchReport RunHistory(const BenchOptions& options, BenchPostgres& postgres);
 BenchReport RunExecutors(const BenchOptions& options, BenchPostgres& postgres);
 BenchReport RunOverload(const BenchOptions& options, BenchPostgres& postgres);
+// tests/bench/cluster
+BenchReport RunNodes(const BenchOptions& options, BenchPostgres& postgres);
+BenchReport RunKills(const BenchOptions& options, BenchPostgres& postgres);
 
 }  // namespace tidemark
 

@@ -41,7 +41,7 @@ double StartSeconds(const BenchOptions& options, BenchPostgres& postgres, const 
   }
   const double seconds = sql.Double(first) - begin;
   *resident = static_cast<double>(world.SchedulerBytes());
-  world.StopScheduler();
+  world.StopSchedulers();
   return seconds;
 }
 
