@@ -242,7 +242,7 @@ TEST_F(DueDatesTest, ADrillForgetsDoneDatesAndRemembersWhatTheyHad) {
   EXPECT_EQ(Watermark("recon", "2026-11-01"), "");
   EXPECT_THAT(database_.Rows("SELECT biz_date, first_run_id, first_rows, first_digest FROM drill"),
               ElementsAre("2026-11-01|" + Uuid(1) + "|5|abc"));
-  LedgerQuery query{1, kJob, {}, false, {}, true};
+  LedgerQuery query{1, kJob, {}, false, {}, {}, true};
   const auto ask = [&] { return ReadLedger(*connection_, {query})->front().entries; };
   EXPECT_TRUE(ask()[0].drill);
   EXPECT_FALSE(ask()[1].drill);
