@@ -57,6 +57,8 @@ constexpr AlertWords kWords[] = {
      "tidemark backfill list"},
     {"shards_missing", "shards missing", "分片记录缺失", "在恢复之前，不会调度任何任务。",
      "tidemark cluster status"},
+    {"lease_damaged", "lease rows changed by hand", "租约记录被人为改动",
+     "节点会自行重新开始；若告警未恢复，请按详情处理。", "tidemark cluster status"},
     {"channel_failing", "alert channel fails", "告警通道发送失败",
      "未送达的告警会继续重试，通道恢复后自动补发。", ""},
     {"check_missing", "daily check without a verdict", "每日核对没有结论",

@@ -42,6 +42,7 @@ inline constexpr AlertKind kAlertKinds[] = {
     // the system
     {"clock_leap"},
     {"shards_missing"},
+    {"lease_damaged"},
     {"channel_failing"},
     {"check_missing", true},
     {"check_disagrees", true},

@@ -276,11 +276,12 @@ void Engine::ExecutorsDrained(Moment now, std::set<std::string> executor_ids) {
   if (parts_->state.active) parts_->sessions.TakeDrained(std::move(executor_ids));
 }
 
-void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items) {
+void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read) {
   SetNow(now);
   State& s = parts_->state;
   if (!s.active) return;  // read again in the next term
   for (const InboxItem& item : items) parts_->runs.OnInbox(item);
+  parts_->sessions.SettleDoubts(read);
 }
 
 bool Engine::LaunchDue(Moment now) {

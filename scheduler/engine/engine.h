@@ -45,8 +45,9 @@ class Engine {
   void Flushed(Moment now, const FlushResult& result);
   void Ledger(Moment now, const LedgerResult& result);
   void CommandsArrived(Moment now, const std::vector<Command>& commands);
-  // Final reports that other nodes took in (X7).
-  void InboxArrived(Moment now, const std::vector<InboxItem>& items);
+  // Final reports that other nodes took in (X7). All that were there at `read`, on the monotonic
+  // clock, have arrived with them.
+  void InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read);
   // All executors that operators drained, whichever node took the order.
   void ExecutorsDrained(Moment now, std::set<std::string> executor_ids);
   void Tick(Moment now);

@@ -67,15 +67,35 @@ void Sessions::Reconcile(ExecutorSession& session) {
   if (at == s_.runs_at.end()) return;
   const std::set<std::string> theirs(at->second.begin(), at->second.end());
   for (const std::string& run_id : theirs) {
-    LiveRun* run = s_.FindRun(run_id);
+    const LiveRun* run = s_.FindRun(run_id);
     if (run == nullptr || held.contains(run_id)) continue;
-    if (run->row.registration < session.registration) {
+    if (run->row.registration > session.registration) continue;
+    if (run->row.registration == session.registration) session.Hold(run->row);
+    s_.doubts.push_back(
+        {session.hello.executor_id, session.registration, {run_id, run->row.attempt}, s_.now.mono});
+  }
+}
+
+// X3: nothing is concluded from what an executor does not have any more while its result may wait
+// in the inbox. What it handed to another node was committed there before it said hello without it.
+void Sessions::SettleDoubts(absl::Duration read) {
+  std::vector<State::Doubt> later;
+  for (State::Doubt& doubt : std::exchange(s_.doubts, {})) {
+    if (doubt.since > read) {
+      later.push_back(std::move(doubt));
+      continue;
+    }
+    LiveRun* run = s_.FindRun(doubt.attempt.run_id);
+    ExecutorSession* session = s_.FindSession(doubt.executor_id, doubt.registration);
+    if (run == nullptr || session == nullptr || run->row.attempt != doubt.attempt.attempt) continue;
+    if (run->row.registration < doubt.registration) {
       s_.run_part->OnProcessGone(*run);
-    } else if (run->row.registration == session.registration) {
-      session.Hold(run->row);
-      s_.run_part->OnNotHeld(*run, session);
+    } else if (run->row.registration == doubt.registration && run->contact <= doubt.since) {
+      s_.run_part->OnNotHeld(*run, *session);
     }
   }
+  s_.doubts.insert(s_.doubts.end(), std::make_move_iterator(later.begin()),
+                   std::make_move_iterator(later.end()));
 }
 
 void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,

@@ -27,6 +27,8 @@ class Sessions {
   // Runs that it may have became this node's. It comes back at once and says what it has, its
   // results first.
   void AskAgain(const std::string& executor_id);
+  // Judges what executors said hello without, once all that the inbox had at `read` is known.
+  void SettleDoubts(absl::Duration read);
   // Looks for apps whose jobs have no executor any more.
   void WatchApps();
   // Finds executors that fell silent, and lets those that wait for them act.

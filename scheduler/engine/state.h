@@ -210,6 +210,15 @@ struct State {
   int scan_share = 0;               // of the 60 of a minute
   uint64_t uses = 0;
 
+  // An attempt that its executor, under that registration, said hello without.
+  struct Doubt {
+    std::string executor_id;
+    int64_t registration = 0;
+    AttemptRef attempt;
+    absl::Duration since;
+  };
+  std::vector<Doubt> doubts;
+
   // The flush being collected, and what its commit releases.
   Flush flush;
   std::set<AttemptRef> inboxed;  // in flush.inbox

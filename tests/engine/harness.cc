@@ -124,13 +124,13 @@ void EngineHarness::Gain(const std::set<int>& shards) {
 }
 
 void EngineHarness::DeliverInbox() {
-  if (!engine_->active()) return;
+  if (!engine_->active() || inbox_stalled) return;
   std::vector<InboxItem> items;
   for (const auto& [shard, item] : store.inbox) {
     const bool ours = !owned.has_value() || owned->contains(shard);
     if (ours && inbox_seen_.insert(item.attempt).second) items.push_back(item);
   }
-  if (!items.empty()) engine_->InboxArrived(now_, items);
+  engine_->InboxArrived(now_, items, now_.mono);
 }
 
 void EngineHarness::EndTerm() {

@@ -195,13 +195,13 @@ void SimNode::Poll(const TermPointer& t, const SimServer& server) {
       items.push_back(item);
     }
   }
-  if (commands.empty() && items.empty()) return;
-  Later(Trip(), [this, t, commands = std::move(commands), items = std::move(items)] {
+  const absl::Duration read = clock_.Monotonic();
+  Later(Trip(), [this, t, commands = std::move(commands), items = std::move(items), read] {
     if (!Current(t)) return;
     if (!commands.empty()) {
       t->term->Deliver([&](StoreListener* to) { to->OnCommands(commands); });
     }
-    if (!items.empty()) t->term->Deliver([&](StoreListener* to) { to->OnInbox(items); });
+    t->term->Deliver([&](StoreListener* to) { to->OnInbox(items, read); });
   });
 }
 
