@@ -15,6 +15,7 @@ struct NodesResult {
   std::vector<double> per_second;
   std::vector<double> postgres_ms;  // CPU a run
   std::vector<double> scheduler_ms;
+  std::vector<double> sent_again;  // share of the runs: refused, the executor was full
 };
 
 double Median(const std::vector<double>& samples) { return Percentile(samples, 0.5); }
@@ -38,6 +39,7 @@ BenchReport RunNodes(const BenchOptions& options, BenchPostgres& postgres) {
       const FloodResult flood = RunFlood(options, postgres, plan);
       results[nodes].per_second.push_back(flood.per_second);
       results[nodes].postgres_ms.push_back(flood.cpu.postgres * 1000 / flood.runs);
+      results[nodes].sent_again.push_back(flood.sent_again);
       results[nodes].scheduler_ms.push_back(flood.cpu.scheduler * 1000 / flood.runs);
     }
   }
@@ -46,6 +48,7 @@ BenchReport RunNodes(const BenchOptions& options, BenchPostgres& postgres) {
     report.Figure(name + ".runs_per_second", Median(results[nodes].per_second), "1/s");
     report.Figure(name + ".postgres_cpu_a_run", Median(results[nodes].postgres_ms), "ms");
     report.Figure(name + ".schedulers_cpu_a_run", Median(results[nodes].scheduler_ms), "ms");
+    report.Figure(name + ".sent_again", Median(results[nodes].sent_again));
   }
   for (int nodes = 2; nodes <= kMost; ++nodes) {
     const std::string to_one = ", " + std::to_string(nodes) + " schedulers / 1";

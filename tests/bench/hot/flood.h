@@ -32,7 +32,8 @@ struct FloodResult {
   // durable end.
   double seconds = 0;
   double per_second = 0;
-  double armed = 0;  // share of the runs that were recorded before they were due
+  double sent_again = 0;  // share of the runs that took more than one attempt
+  double armed = 0;       // share of the runs that were recorded before they were due
   CpuUse cpu;
   DatabaseCost cost;
   std::vector<double> lateness_ms;  // at the handler's start
