@@ -17,7 +17,7 @@ packages=(
   # running: the private PostgreSQL of --dev, the zone rules
   postgresql-15 tzdata
   # what the scripts and tests call: ps, python3, faketime, redis-server
-  procps python3 faketime redis-server ca-certificates
+  procps python3 faketime redis-server pgbouncer ca-certificates
 )
 
 missing_packages() {

@@ -204,8 +204,8 @@ void EngineLoop::OnShardsGained(Snapshot gained) {
   });
 }
 
-void EngineLoop::OnInbox(std::vector<InboxItem> items) {
-  Post([this, items = std::move(items)] { engine_.InboxArrived(Now(), items); });
+void EngineLoop::OnInbox(std::vector<InboxItem> items, absl::Duration read) {
+  Post([this, items = std::move(items), read] { engine_.InboxArrived(Now(), items, read); });
 }
 
 void EngineLoop::OnNodes(std::vector<std::string> addresses) {

@@ -21,6 +21,7 @@ inline constexpr AlertKind kAlertKinds[] = {
     {"no_executor"},
     {"lock_refused"},
     {"late_success"},
+    {"commits_lost"},
     // dates and gaps
     {"gap_blocked", true},
     {"gap_held", true},
@@ -41,6 +42,7 @@ inline constexpr AlertKind kAlertKinds[] = {
     // the system
     {"clock_leap"},
     {"shards_missing"},
+    {"lease_damaged"},
     {"channel_failing"},
     {"check_missing", true},
     {"check_disagrees", true},

@@ -33,6 +33,8 @@ void ReapedNoMore(State& state, const ActiveRun& run);
 void AttemptOver(State& state, const ActiveRun& run);
 // Its end resolves whatever was told of its course; a success also that earlier ones had failed.
 void RunOver(State& state, const ActiveRun& run, RunStatus status);
+// Its executor has it, and the database had lost it. `what`: the run, or an attempt of it.
+void CommitsLost(State& state, const ActiveRun& run, const std::string& what);
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run);
 
 // ---------------------------------------------------------------- dates (alerts_dates.cc)

@@ -126,6 +126,23 @@ void RunOver(State& state, const ActiveRun& run, RunStatus status) {
   Resolve(state, run.biz_date.has_value() ? prefix + run.occurrence.key + "/" : prefix);
 }
 
+void CommitsLost(State& state, const ActiveRun& run, const std::string& what) {
+  AlertRaise alert = About(state, "commits_lost", "critical",
+                           "commits_lost/" + run.run_id + "/" + std::to_string(run.attempt));
+  alert.ns = run.ns;
+  alert.job_name = run.job_name;
+  alert.biz_date = run.biz_date;
+  alert.run_id = run.run_id;
+  alert.summary = Subject(run) + ": the database lost " + what + " in its fail-over; " +
+                  run.executor_id + " still has it, and it is followed again";
+  alert.detail =
+      "The new primary lacks the last commits of the old one. What runs was put back from what "
+      "executors say; orders, waivers and edits of the last seconds before the fail-over are gone: "
+      "look whether yours are there, and give them again. Look: tidemark run get " +
+      run.run_id + "; synchronous replication (see the README) loses nothing.";
+  Tell(state, std::move(alert));
+}
+
 void LateSuccess(State& state, const RunReport& report, const ActiveRun& run) {
   const std::string attempt = std::to_string(report.attempt.attempt);
   AlertRaise alert =

@@ -8,6 +8,7 @@
 #include "scheduler/engine/backfills.h"
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/commands.h"
+#include "scheduler/engine/fail_over.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/gauges.h"
 #include "scheduler/engine/jobs.h"
@@ -44,6 +45,7 @@ class Engine::Parts {
         sessions(state),
         backfills(state),
         checks(state),
+        fail_over(state),
         commands(state) {
     state.job_part = &jobs;
     state.gap_part = &gaps;
@@ -53,6 +55,7 @@ class Engine::Parts {
     state.command_part = &commands;
     state.backfill_part = &backfills;
     state.check_part = &checks;
+    state.fail_over_part = &fail_over;
   }
 
   State state;
@@ -63,6 +66,7 @@ class Engine::Parts {
   Sessions sessions;
   Backfills backfills;
   Checks checks;
+  FailOver fail_over;
   Commands commands;
 };
 
@@ -74,6 +78,7 @@ Engine::Engine(Decoders decoders, Random& random, CatchUpBudget budget)
 std::unique_ptr<Engine::Parts> Engine::MakeParts() {
   auto parts = std::make_unique<Parts>(decoders_, random_, ids_, tally_);
   parts->state.budget = budget_;
+  parts->state.holding = leapt_.has_value();
   return parts;
 }
 
@@ -102,7 +107,9 @@ void Engine::TermStarted(Moment now, Snapshot snapshot) {
   s.timeline = snapshot.timeline;
   s.shards = std::move(snapshot.shards);
   s.open_alerts = std::move(snapshot.open_alerts);
-  alerts::ClockTrusted(s);  // a term begins with the clock as it is now
+  // A term begins with the clock as it is now, unless that leapt with the end of the last one.
+  alerts::ClockTrusted(s);
+  if (leapt_.has_value()) alerts::ClockLeap(s, *leapt_);
   s.next_scan = now.mono + kScanEvery;
   s.next_sweep = now.mono + kSweepEvery;
   s.next_progress = now.mono + kProgressEvery;
@@ -116,13 +123,17 @@ void Engine::TakeIn(Snapshot snapshot) {
   std::vector<int64_t> taken;
   taken.reserve(snapshot.jobs.size());
   for (const JobRow& row : snapshot.jobs) taken.push_back(row.job_id);
+  parts_->fail_over.Begin(snapshot);
   for (JobRow& row : snapshot.jobs) parts_->jobs.Take(std::move(row));
   for (OpenBackfill& backfill : snapshot.backfills) parts_->backfills.Take(std::move(backfill));
+  std::set<std::string> at;
   for (ActiveRun& run : snapshot.runs) {
+    if (!run.executor_id.empty()) at.insert(run.executor_id);
     // Runs take their turn in the order of their ids, whatever the clock did since.
     ids_.StartAfter(run.run_id);
     parts_->runs.Adopt(std::move(run));
   }
+  for (const std::string& executor : at) parts_->sessions.AskAgain(executor);
   s.Say(LogLine::Level::kInfo, "shards taken",
         {{"jobs", std::to_string(s.jobs.size())},
          {"live_runs", std::to_string(s.runs.size())},
@@ -146,10 +157,30 @@ void Engine::ShardsGained(Moment now, Snapshot gained) {
   SetNow(now);
   State& s = parts_->state;
   if (!s.active) return;
+  DropKnown(gained);
   for (const auto& [shard, epoch] : gained.shards) s.shards[shard] = epoch;
   s.open_alerts.insert(gained.open_alerts.begin(), gained.open_alerts.end());
   s.eyes_good_since = now.mono;  // X8: nobody listened to their executors for a while
   TakeIn(std::move(gained));
+}
+
+// There should be none. But two of a run would be two runs.
+void Engine::DropKnown(Snapshot& gained) {
+  State& s = parts_->state;
+  std::set<int64_t> known;
+  for (const JobRow& row : gained.jobs) {
+    if (s.FindJob(row.job_id) != nullptr) known.insert(row.job_id);
+  }
+  if (!known.empty()) {
+    s.Say(LogLine::Level::kError, "jobs of shards that were gained were known already",
+          {{"jobs", std::to_string(known.size())}});
+  }
+  std::erase_if(gained.jobs, [&](const JobRow& row) { return known.contains(row.job_id); });
+  std::erase_if(gained.runs, [&](const ActiveRun& run) {
+    return known.contains(run.occurrence.job_id) || s.FindRun(run.run_id) != nullptr;
+  });
+  std::erase_if(gained.backfills,
+                [&](const OpenBackfill& backfill) { return known.contains(backfill.row.job_id); });
 }
 
 void Engine::TermEnded(Moment now, const std::string& why) {
@@ -166,6 +197,7 @@ void Engine::TermEnded(Moment now, const std::string& why) {
 
 void Engine::ClockLeapt(Moment now, absl::Duration step) {
   SetNow(now);
+  leapt_ = step;
   parts_->state.holding = true;
   parts_->arming.DisarmAll();  // other instants than were thought
   if (parts_->state.active) alerts::ClockLeap(parts_->state, step);
@@ -174,6 +206,7 @@ void Engine::ClockLeapt(Moment now, absl::Duration step) {
 void Engine::ClockTrusted(Moment now) {
   SetNow(now);
   State& s = parts_->state;
+  leapt_.reset();
   s.holding = false;
   if (!s.active) return;
   alerts::ClockTrusted(s);
@@ -243,11 +276,12 @@ void Engine::ExecutorsDrained(Moment now, std::set<std::string> executor_ids) {
   if (parts_->state.active) parts_->sessions.TakeDrained(std::move(executor_ids));
 }
 
-void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items) {
+void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read) {
   SetNow(now);
   State& s = parts_->state;
   if (!s.active) return;  // read again in the next term
   for (const InboxItem& item : items) parts_->runs.OnInbox(item);
+  parts_->sessions.SettleDoubts(read);
 }
 
 bool Engine::LaunchDue(Moment now) {

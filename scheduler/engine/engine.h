@@ -3,6 +3,7 @@
 #define TIDEMARK_SCHEDULER_ENGINE_ENGINE_H_
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,8 +45,9 @@ class Engine {
   void Flushed(Moment now, const FlushResult& result);
   void Ledger(Moment now, const LedgerResult& result);
   void CommandsArrived(Moment now, const std::vector<Command>& commands);
-  // Final reports that other nodes took in (X7).
-  void InboxArrived(Moment now, const std::vector<InboxItem>& items);
+  // Final reports that other nodes took in (X7). All that were there at `read`, on the monotonic
+  // clock, have arrived with them.
+  void InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read);
   // All executors that operators drained, whichever node took the order.
   void ExecutorsDrained(Moment now, std::set<std::string> executor_ids);
   void Tick(Moment now);
@@ -67,6 +69,7 @@ class Engine {
   std::unique_ptr<Parts> MakeParts();
   void SetNow(Moment now);
   void TakeIn(Snapshot snapshot);
+  void DropKnown(Snapshot& gained);
   void BlameJobs(const FlushResult& result);
 
   Decoders decoders_;
@@ -76,6 +79,7 @@ class Engine {
   Tally tally_;                   // so do counts
   std::unique_ptr<Parts> parts_;  // of this term; made anew with each
   Moment last_;
+  std::optional<absl::Duration> leapt_;  // by so much, and not trusted since; outlives terms, too
 };
 
 }  // namespace tidemark

@@ -160,15 +160,33 @@ std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResu
   for (const UpstreamEntry& entry : ledger.upstream) {
     if (entry.for_date != date) continue;
     JobState* upstream = s_.FindJobNamed(entry.job);
-    // One that nobody here knows, or that cannot be read, tells nothing: the date waits.
-    if (upstream == nullptr || !upstream->error().empty())
-      return UpstreamDate{entry.job, entry.date};
+    if (upstream == nullptr) {
+      if (ForeignHoldsBack(entry, ledger)) return UpstreamDate{entry.job, entry.date};
+      continue;
+    }
+    // One that cannot be read tells nothing: the date waits.
+    if (!upstream->error().empty()) return UpstreamDate{entry.job, entry.date};
     if (upstream->dated() && HoldsBack(upstream->timeline(), Launch(*upstream), entry.date,
                                        entry.status, entry.reason)) {
       return UpstreamDate{entry.job, entry.date};
     }
   }
   return std::nullopt;
+}
+
+// Of a job of another node: by its row as it was read with the answer.
+bool Gaps::ForeignHoldsBack(const UpstreamEntry& entry, const LedgerResult& ledger) {
+  const auto row = std::find_if(ledger.foreign.begin(), ledger.foreign.end(),
+                                [&](const JobRow& job) { return job.name == entry.job; });
+  std::shared_ptr<const Definition> definition = Definition::Empty();
+  if (row == ledger.foreign.end() || !s_.definitions.Compile(*row, &definition).ok()) return true;
+  const JobSpec& spec = definition->spec;
+  const absl::CivilDay first = row->ledger_from.has_value()
+                                   ? *row->ledger_from
+                                   : PlanFirstLaunch(definition->timeline, spec.start_date,
+                                                     spec.catch_up, row->created_at, s_.now.lo)
+                                         .first;
+  return HoldsBack(definition->timeline, first, entry.date, entry.status, entry.reason);
 }
 
 void Gaps::GoOn(int64_t job_id) {
@@ -220,6 +238,9 @@ void Gaps::Ask(JobState& job, std::vector<absl::CivilDay> dates, bool all,
   query.dates = std::move(dates);
   query.all = all;
   query.after = job.spec().after;
+  for (const Dependency& d : query.after) {
+    if (s_.FindJobNamed(d.job) == nullptr) query.foreign.push_back(d.job);
+  }
   query.noted = noted;
   query.check = check;
   s_.ledger[query.query_id] = {job.row.job_id, job.changes, std::move(then)};

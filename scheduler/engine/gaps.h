@@ -66,6 +66,7 @@ class Gaps {
   absl::CivilDay FirstDate(const JobState& job) const;
 
  private:
+  bool ForeignHoldsBack(const UpstreamEntry& entry, const LedgerResult& ledger);
   void Look(JobState& job, TriggerPoint point, bool whole, bool settled = false);
   void LookAround(JobState& job);
   void SetLate(JobState& job, bool late);

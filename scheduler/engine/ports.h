@@ -122,6 +122,7 @@ struct LedgerQuery {
   std::vector<absl::CivilDay> dates;
   bool all = false;
   std::vector<Dependency> after;
+  std::vector<std::string> foreign;  // of `after` the jobs of other nodes: their rows are answered
   bool noted = false;  // also every due date noted before (DueNote) that is not settled
   bool check = false;  // says of each date whether it has a verdict (VerdictWrite)
 };
@@ -149,6 +150,7 @@ struct LedgerResult {
   absl::Status status;
   std::vector<LedgerEntry> entries;     // by date
   std::vector<UpstreamEntry> upstream;  // by for_date
+  std::vector<JobRow> foreign;          // those of LedgerQuery.foreign that there are
 };
 
 // ---------------------------------------------------------------- what the store commits

@@ -87,6 +87,11 @@ void Runs::OnNotHeld(LiveRun& run, ExecutorSession& session) {
     // Never arrived, or its refusal is on the way: the same attempt again, to the same executor.
     JobState* job = s_.FindJob(run.row.occurrence.job_id);
     if (job == nullptr || run.send_due.has_value()) return;
+    if (HeldBack(run)) {
+      run.send_due = s_.now.lo;
+      SetTimer(run);
+      return;
+    }
     run.sent_at = s_.now.mono;
     if (!run.row.cancel_by.empty()) {
       SendCancel(run, "cancelled by " + run.row.cancel_by);

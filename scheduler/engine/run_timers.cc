@@ -5,6 +5,7 @@
 
 #include "common/time_text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/fail_over.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
@@ -31,15 +32,19 @@ absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const
     for (const auto& [executor, until] : run.avoid) {
       if (until > s_.now.mono) consider(until);
     }
+    if (job != nullptr && s_.fail_over_part->Holds(*job)) consider(s_.fail_over_part->Until(*job));
     if (!run.told_waiting) consider(std::max(run.not_before, run.waiting_since) + kTolerance);
   }
   if (Sent(run)) {
     if (run.send_due.has_value() && !s_.holding) {
-      consider(s_.now.mono + std::max(*run.send_due - s_.now.lo, absl::ZeroDuration()));
+      const absl::Duration at =
+          s_.now.mono + std::max(*run.send_due - s_.now.lo, absl::ZeroDuration());
+      consider(HeldBack(run) ? std::max(at, s_.fail_over_part->Until(*job)) : at);
     }
     if (run.cancel_sent.has_value()) consider(*run.cancel_sent + kCancelResend);
     if (run.cancel_since.has_value() && !run.told_held) consider(*run.cancel_since + kTolerance);
-    if (run.phase == RunPhase::kSent && !run.cancel_sent) consider(StartDeadline(run, timeouts));
+    const bool may_start = run.phase == RunPhase::kSent && !run.cancel_sent && !run.send_due;
+    if (may_start) consider(StartDeadline(run, timeouts));
     if (run.phase == RunPhase::kRunning) {
       if (!run.timed_out) consider(run.started_at + timeouts.run);
       if (!run.told_long) consider(run.started_at + timeouts.long_running);
@@ -109,9 +114,12 @@ void Runs::OnTimer(LiveRun& run) {
     return;
   }
   if (!Sent(run)) return;
-  if (run.send_due.has_value() && !s_.holding && *run.send_due <= s_.now.lo) SendAtLast(run);
+  if (run.send_due.has_value() && !s_.holding && *run.send_due <= s_.now.lo && !HeldBack(run)) {
+    SendAtLast(run);
+  }
   const Timeouts& timeouts = job->spec().timeouts;
-  if (run.phase == RunPhase::kSent && !run.cancel_sent && now >= StartDeadline(run, timeouts)) {
+  const bool may_start = run.phase == RunPhase::kSent && !run.cancel_sent && !run.send_due;
+  if (may_start && now >= StartDeadline(run, timeouts)) {
     SendCancel(run, "not started within " + DurationText(timeouts.start));
   }
   if (run.phase == RunPhase::kRunning && !run.timed_out && now >= run.started_at + timeouts.run) {
@@ -132,6 +140,17 @@ void Runs::OnTimer(LiveRun& run) {
     alerts::RunHeld(s_, run.row, run.cancel_cause, now - *run.cancel_since);
   }
   WatchContact(run, *job);
+}
+
+bool Runs::HeldBack(const LiveRun& run) const {
+  const JobState* job = s_.FindJob(run.row.occurrence.job_id);
+  return job != nullptr && s_.fail_over_part->Holds(*job);
+}
+
+void Runs::SendHeldBack(const std::string& app) {
+  for (auto& [run_id, run] : s_.runs) {
+    if (run.row.app == app && run.send_due.has_value()) SetTimer(run);
+  }
 }
 
 // Whether an earlier owner has sent it is not known: an executor that has it ignores the copy.

@@ -65,6 +65,13 @@ class Runs {
   void OnHeld(LiveRun& run, const HeldRun& held, absl::Duration received);
   // The executor, in contact under the same registration, does not have the attempt.
   void OnNotHeld(LiveRun& run, ExecutorSession& session);
+  // ---- run_reinsert.cc
+  // A run, or an attempt of one, that the executor has and the database lost in a fail-over is live
+  // from now on. Null: it is not to go on.
+  LiveRun* Reinsert(ExecutorSession& session, const HeldRun& held);
+  // Nothing is held back any more: what waits to be sent again is.
+  void SendHeldBack(const std::string& app);
+
   // A higher registration of its executor exists and its results are in.
   void OnProcessGone(LiveRun& run);
 
@@ -124,6 +131,11 @@ class Runs {
   // A sign of life of its executor about the run.
   void Heard(LiveRun& run, absl::Duration received);
   void RefusedForRoom(const LiveRun& run);
+  bool HeldBack(const LiveRun& run) const;
+  LiveRun* Reattach(LiveRun& run, const ExecutorSession& session, const HeldRun& held);
+  bool MakeRoom(JobState& job, const OccurrenceKey& occurrence);
+  void Supersede(LiveRun& run);
+  void Resume(LiveRun& run, const ExecutorSession& session, const HeldRun& held);
   void NoteLate(StreamId stream, const RunReport& report);
   void AcknowledgeLate(StreamId stream, const AttemptRef& attempt);
 

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "scheduler/core/routing.h"
+#include "scheduler/engine/fail_over.h"
 #include "scheduler/engine/sessions.h"
 
 namespace tidemark {
@@ -63,6 +64,7 @@ bool Sessions::Takes(const ExecutorSession& session, const LiveRun& run) const {
 ExecutorSession* Sessions::Choose(const LiveRun& run, const JobState& job, bool ahead) {
   candidates_.clear();
   candidate_sessions_.clear();
+  if (s_.fail_over_part->Holds(job)) return nullptr;
   for (const ExecutorEntry* entry : Of(run.row.app)) {
     ExecutorSession* session = entry->current.get();
     // The cheapest question first: in a flood nearly all are full.
@@ -102,12 +104,14 @@ int Sessions::Capacity(const std::string& app) const {
   int capacity = 0;
   for (const ExecutorEntry* entry : Of(app)) {
     const ExecutorSession* session = entry->current.get();
-    if (session != nullptr && Up(*session)) capacity += session->hello.capacity;
+    if (session == nullptr || !Up(*session)) continue;
+    capacity += std::max(session->hello.capacity - session->foreign, 0);
   }
   return capacity;
 }
 
 std::string Sessions::WhyNone(const LiveRun& run, const JobState& job) const {
+  if (s_.fail_over_part->Holds(job)) return s_.fail_over_part->WhyHeld(job);
   bool of_app = false;
   std::string elsewhere;
   bool with_handler = false;

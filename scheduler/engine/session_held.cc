@@ -29,11 +29,28 @@ void Sessions::Deny(const ExecutorSession& session, const HeldRun& held) {
           CancelOrder{held.attempt, held.shard, s_.EpochOf(held.shard), "it is not live here"});
 }
 
+// It may be live after all: commits may have been lost with the fail-over.
+bool Sessions::OfEarlierTimeline(const HeldRun& held) const {
+  return held.epoch.timeline < s_.timeline && held.epoch.timeline > 0;
+}
+
+void Sessions::AskAgain(const std::string& executor_id) {
+  const auto it = s_.executors.find(executor_id);
+  ExecutorSession* session = it == s_.executors.end() ? nullptr : it->second.current.get();
+  if (session == nullptr || !session->connected) return;
+  s_.out.close.push_back(session->stream);
+  s_.streams.erase(session->stream);
+  session->connected = false;
+}
+
 void Sessions::Reconcile(ExecutorSession& session) {
   std::set<std::string> held;
   session.foreign = 0;
   for (const HeldRun& item : session.hello.held) {
     LiveRun* run = FindHeld(session, item);
+    if (run == nullptr && IsOurs(item) && OfEarlierTimeline(item)) {
+      run = s_.run_part->Reinsert(session, item);
+    }
     if (run == nullptr) {
       ++session.foreign;
       if (IsOurs(item)) Deny(session, item);
@@ -50,15 +67,35 @@ void Sessions::Reconcile(ExecutorSession& session) {
   if (at == s_.runs_at.end()) return;
   const std::set<std::string> theirs(at->second.begin(), at->second.end());
   for (const std::string& run_id : theirs) {
-    LiveRun* run = s_.FindRun(run_id);
+    const LiveRun* run = s_.FindRun(run_id);
     if (run == nullptr || held.contains(run_id)) continue;
-    if (run->row.registration < session.registration) {
+    if (run->row.registration > session.registration) continue;
+    if (run->row.registration == session.registration) session.Hold(run->row);
+    s_.doubts.push_back(
+        {session.hello.executor_id, session.registration, {run_id, run->row.attempt}, s_.now.mono});
+  }
+}
+
+// X3: nothing is concluded from what an executor does not have any more while its result may wait
+// in the inbox. What it handed to another node was committed there before it said hello without it.
+void Sessions::SettleDoubts(absl::Duration read) {
+  std::vector<State::Doubt> later;
+  for (State::Doubt& doubt : std::exchange(s_.doubts, {})) {
+    if (doubt.since > read) {
+      later.push_back(std::move(doubt));
+      continue;
+    }
+    LiveRun* run = s_.FindRun(doubt.attempt.run_id);
+    ExecutorSession* session = s_.FindSession(doubt.executor_id, doubt.registration);
+    if (run == nullptr || session == nullptr || run->row.attempt != doubt.attempt.attempt) continue;
+    if (run->row.registration < doubt.registration) {
       s_.run_part->OnProcessGone(*run);
-    } else if (run->row.registration == session.registration) {
-      session.Hold(run->row);
-      s_.run_part->OnNotHeld(*run, session);
+    } else if (run->row.registration == doubt.registration && run->contact <= doubt.since) {
+      s_.run_part->OnNotHeld(*run, *session);
     }
   }
+  s_.doubts.insert(s_.doubts.end(), std::make_move_iterator(later.begin()),
+                   std::make_move_iterator(later.end()));
 }
 
 void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
@@ -74,6 +111,7 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
   HeartbeatAckMessage ack;
   ack.sequence = beat.sequence;
   int foreign = 0;
+  bool ask_again = false;
   for (const HeldRun& item : beat.held) {
     if (LiveRun* run = FindHeld(session, item)) {
       s_.run_part->OnHeld(*run, item, received);
@@ -81,12 +119,18 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
       continue;
     }
     ++foreign;
-    if (IsOurs(item)) Deny(session, item);
+    if (!IsOurs(item)) continue;
+    if (OfEarlierTimeline(item)) {
+      ask_again = true;  // a Hello says what it is
+    } else {
+      Deny(session, item);
+    }
   }
   came_free = came_free || foreign < session.foreign || !session.full_for.empty();
   session.foreign = foreign;
   session.full_for.clear();
   s_.Send(session.stream, std::move(ack));
+  if (ask_again) AskAgain(session.hello.executor_id);
   if (came_free) s_.run_part->AdvanceApp(session.hello.app);
 }
 

@@ -11,6 +11,7 @@
 #include "common/id.h"
 #include "common/text.h"
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/fail_over.h"
 #include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 
@@ -257,6 +258,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
     OnReport(session, report, s_.now.mono);
   }
   Reconcile(session);
+  s_.fail_over_part->OnHello(session);
   session.hello.results.clear();
   session.hello.held.clear();
   s_.gap_part->EvaluateApp(
@@ -342,7 +344,7 @@ void Sessions::Sweep() {
     }
     if (session == nullptr || !Silent(*session)) continue;
     LetNextAct(entry);
-    if (session->lost) continue;
+    if (session->lost || !s_.Watches(executor_id)) continue;
     session->lost = true;
     WriteState(*session, session->draining ? "GONE" : "LOST");
     s_.Say(LogLine::Level::kWarn, "executor silent", {{"executor", executor_id}});

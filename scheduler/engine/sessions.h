@@ -24,6 +24,11 @@ class Sessions {
   void Drain(const std::string& executor_id, bool drained);
   // All executors that operators drained, whichever node took the order.
   void TakeDrained(std::set<std::string> executor_ids);
+  // Runs that it may have became this node's. It comes back at once and says what it has, its
+  // results first.
+  void AskAgain(const std::string& executor_id);
+  // Judges what executors said hello without, once all that the inbox had at `read` is known.
+  void SettleDoubts(absl::Duration read);
   // Looks for apps whose jobs have no executor any more.
   void WatchApps();
   // Finds executors that fell silent, and lets those that wait for them act.
@@ -38,7 +43,7 @@ class Sessions {
   bool AnyRoom(const std::string& app) const;
   // What the run needs of an executor, as a key: runs that need the same are taken by the same.
   static std::string NeedOf(const LiveRun& run, const JobState& job);
-  // Runs that the executors of the app that are up take at once.
+  // Runs of this node that the executors of the app that are up take at once.
   int Capacity(const std::string& app) const;
   // Why Choose finds none, for people.
   std::string WhyNone(const LiveRun& run, const JobState& job) const;
@@ -73,6 +78,7 @@ class Sessions {
   bool IsOurs(const HeldRun& held) const;
   LiveRun* FindHeld(const ExecutorSession& session, const HeldRun& held);
   void Deny(const ExecutorSession& session, const HeldRun& held);
+  bool OfEarlierTimeline(const HeldRun& held) const;
 
   State& s_;
   // Kept only so that choosing allocates nothing.

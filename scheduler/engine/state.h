@@ -146,6 +146,7 @@ class Sessions;
 class Commands;
 class Backfills;
 class Checks;
+class FailOver;
 
 // Not thread-safe: the engine's loop alone touches it.
 struct State {
@@ -166,6 +167,10 @@ struct State {
   absl::Duration eyes_good_since;  // X8
   uint32_t timeline = 1;           // of PostgreSQL
   std::map<int, Epoch> shards;     // owned
+  // N2: executors that were up when the database failed over and have not said hello since, by app;
+  // and since when they are waited for.
+  std::map<std::string, std::set<std::string>> awaited;
+  absl::Duration awaited_since;
 
   JobTable jobs;
   std::deque<int64_t> extras;                                     // jobs with a JobExtra
@@ -205,6 +210,15 @@ struct State {
   int scan_share = 0;               // of the 60 of a minute
   uint64_t uses = 0;
 
+  // An attempt that its executor, under that registration, said hello without.
+  struct Doubt {
+    std::string executor_id;
+    int64_t registration = 0;
+    AttemptRef attempt;
+    absl::Duration since;
+  };
+  std::vector<Doubt> doubts;
+
   // The flush being collected, and what its commit releases.
   Flush flush;
   std::set<AttemptRef> inboxed;  // in flush.inbox
@@ -231,8 +245,15 @@ struct State {
   Commands* command_part = nullptr;
   Backfills* backfill_part = nullptr;
   Checks* check_part = nullptr;
+  FailOver* fail_over_part = nullptr;
 
   bool OwnsAll() const { return shards.size() >= static_cast<size_t>(kShards); }
+  // Whether it is this node that says of the executor that it is lost: one of those that listen.
+  bool Watches(const std::string& executor_id) const {
+    uint32_t hash = 2166136261u;  // FNV-1a: the same in every node
+    for (const char c : executor_id) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return shards.contains(static_cast<int>(hash % kShards));
+  }
   // Of an owned shard; the lowest for any other.
   Epoch EpochOf(int shard) const {
     const auto it = shards.find(shard);

@@ -17,6 +17,7 @@ namespace tidemark {
 
 // Bytes that columns of free text take; what is longer is cut with a mark (R6).
 inline constexpr size_t kWordLimit = 32;                 // varchar(32)
+inline constexpr size_t kDigestLimit = 128;              // varchar(128)
 inline constexpr size_t kMessageLimit = 4096;            // messages, notes, reasons
 inline constexpr size_t kBodyLimit = size_t{64} * 1024;  // results, checkpoints, details
 inline constexpr size_t kNeverCut =

@@ -53,7 +53,7 @@ absl::Status Prune(SqlTransaction& transaction, std::set<std::string>* known) {
 absl::StatusOr<std::vector<Command>> ReadOpen(SqlTransaction& transaction,
                                               const std::string& shards,
                                               const std::set<std::string>& known, Clock& clock,
-                                              ClockSample* sample) {
+                                              ClockSample* sample, bool* inbox) {
   SqlArray ids;
   for (const std::string& id : known) ids.Add(id);
   sample->sent_mono = clock.Monotonic();
@@ -62,6 +62,7 @@ absl::StatusOr<std::vector<Command>> ReadOpen(SqlTransaction& transaction,
       transaction.Run(sql::kOpenCommands, {shards, std::move(ids).Take(), ToParam(kMostAtOnce)}));
   sample->received_mono = clock.Monotonic();
   sample->db = rows.Time(0, 6);
+  *inbox = rows.Bool(0, 7);
   std::vector<Command> commands;
   std::vector<int64_t> jobs;
   for (int i = 0; i < rows.size() && !rows.IsNull(i, 0); ++i) {
@@ -142,22 +143,37 @@ absl::Status CommandFeed::ReadOnce() {
   if (shards == "{}") return absl::OkStatus();
   TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
   std::vector<Command> commands;
+  std::vector<InboxItem> items;
   ClockSample sample;
+  const absl::Duration read = clock_->Monotonic();  // before the snapshot
   TM_RETURN_IF_ERROR(connection->Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
+        bool inbox = false;
         TM_RETURN_IF_ERROR(Prune(transaction, &known_));
-        TM_ASSIGN_OR_RETURN(commands, ReadOpen(transaction, shards, known_, *clock_, &sample));
+        TM_ASSIGN_OR_RETURN(commands,
+                            ReadOpen(transaction, shards, known_, *clock_, &sample, &inbox));
+        if (!inbox) return absl::OkStatus();
+        TM_ASSIGN_OR_RETURN(items, inbox_.Read(transaction, shards));
         return absl::OkStatus();
       },
       Isolation::kRepeatableReadOnly));
   // A short question's answer tells the time better than a flush's: the loop fires by it.
   term_->Deliver([&](StoreListener* listener) { listener->OnClockSample(sample); });
-  if (commands.empty()) return absl::OkStatus();
-  for (const Command& command : commands) known_.insert(command.command_id);
-  // The rest is read at once, not at the next poll.
-  if (commands.size() == static_cast<size_t>(kMostAtOnce)) wake_.Notify();
-  term_->Deliver([&](StoreListener* listener) { listener->OnCommands(std::move(commands)); });
+  Deliver(std::move(commands), std::move(items), read);
   return absl::OkStatus();
+}
+
+void CommandFeed::Deliver(std::vector<Command> commands, std::vector<InboxItem> items,
+                          absl::Duration read) {
+  for (const Command& command : commands) known_.insert(command.command_id);
+  inbox_.Delivered();
+  // The rest is read at once, not at the next poll.
+  const bool more_items = items.size() == static_cast<size_t>(InboxReader::kMostAtOnce);
+  if (more_items || commands.size() == static_cast<size_t>(kMostAtOnce)) wake_.Notify();
+  if (more_items) read = -absl::InfiniteDuration();
+  term_->Deliver([&](StoreListener* listener) { listener->OnInbox(std::move(items), read); });
+  if (commands.empty()) return;
+  term_->Deliver([&](StoreListener* listener) { listener->OnCommands(std::move(commands)); });
 }
 
 void CommandFeed::Listen() {

@@ -1,4 +1,4 @@
-// The threads that bring operators' orders.
+// The threads that bring operators' orders, and reports that other nodes took in.
 #ifndef TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
 #define TIDEMARK_SCHEDULER_STORE_COMMAND_FEED_H_
 
@@ -14,12 +14,14 @@
 #include "common/mutex.h"
 #include "common/state_log.h"
 #include "scheduler/engine/ports.h"
+#include "scheduler/store/inbox_rows.h"
 #include "scheduler/store/session.h"
 #include "scheduler/store/term.h"
 
 namespace tidemark {
 
-// Reads the orders of `shards` that are not done, each once a term: at a poke, at a notification,
+// Reads the orders of `shards` that are not done, and what other nodes left in the inbox for their
+// owner, each once a term: at a poke, at a notification,
 // and each `command_poll` (a notification may be lost, and LISTEN may not be possible). Owns two
 // threads, one that reads and one that listens, and their connections.
 class CommandFeed {
@@ -37,6 +39,7 @@ class CommandFeed {
   void Read();
   void Listen();
   absl::Status ReadOnce();
+  void Deliver(std::vector<Command> commands, std::vector<InboxItem> items, absl::Duration read);
   absl::Status ListenOnce(bool* listening);
   bool Stopped();
   std::string Shards();  // array literal
@@ -46,7 +49,9 @@ class CommandFeed {
   const absl::Duration max_backoff_;
   Term* const term_;
   const std::function<void()> cluster_changed_;
-  std::set<std::string> known_;  // ids delivered in this term and not seen done; reader's thread
+  // The reader's thread alone:
+  std::set<std::string> known_;  // ids delivered in this term and not seen done
+  InboxReader inbox_;
   Session session_;
   Session listen_session_;
   StateLog log_{"reading commands"};

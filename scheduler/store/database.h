@@ -23,7 +23,8 @@ struct DatabaseOptions {
   std::string url;
   std::string schema = "tidemark";
   std::string application_name = "tidemark";
-  absl::Duration connect_timeout = absl::Seconds(5);     // whole seconds, ≥ 2 s (libpq)
+  // A host, of several. Whole seconds, ≥ 2 s (libpq); so short that a lease outlasts a dead one.
+  absl::Duration connect_timeout = absl::Seconds(3);
   absl::Duration tcp_user_timeout = absl::Seconds(8);    // a cut link is noticed after this
   absl::Duration statement_timeout = absl::Seconds(10);  // per statement, also while it waits
   absl::Duration idle_in_transaction_timeout = absl::Seconds(8);

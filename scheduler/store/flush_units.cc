@@ -36,6 +36,8 @@ FlushUnit UnitOf(const CascadeOrder& c) { return OfJob(c.job_id); }
 FlushUnit UnitOf(const BackfillWrite& b) { return OfJob(b.row.job_id); }
 FlushUnit UnitOf(const DrillWrite& d) { return OfJob(d.job_id); }
 FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
+FlushUnit UnitOf(const InboxWrite& w) { return Other("run", w.item.attempt.run_id); }
+FlushUnit UnitOf(const AttemptRef& a) { return Other("run", a.run_id); }
 
 // Calls `visit` with each list's member pointer: the one place that names them all.
 template <typename Visit>
@@ -63,6 +65,8 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::backfills);
   visit(&Flush::drills);
   visit(&Flush::commands);
+  visit(&Flush::inbox);
+  visit(&Flush::inbox_taken);
 }
 
 class Search {

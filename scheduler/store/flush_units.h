@@ -18,7 +18,7 @@ namespace tidemark {
 // All parts of a job are one unit; what belongs to no job is a unit by its own key.
 struct FlushUnit {
   int64_t job_id = 0;  // 0: not a job's
-  std::string key;     // "executor …", "alert …", "audit …", "command …"; "" for jobs
+  std::string key;     // "executor …", "alert …", "audit …", "command …", "run …"; "" for jobs
 
   friend bool operator==(const FlushUnit&, const FlushUnit&) = default;
   friend bool operator<(const FlushUnit& a, const FlushUnit& b) {

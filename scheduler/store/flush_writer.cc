@@ -6,6 +6,7 @@
 #include "scheduler/store/alert_raise.h"
 #include "scheduler/store/array.h"
 #include "scheduler/store/batch.h"
+#include "scheduler/store/inbox_rows.h"
 #include "scheduler/store/statements.h"
 #include "scheduler/store/string_map.h"
 
@@ -131,7 +132,8 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_RETURN_IF_ERROR(WriteAlerts(transaction, alerts, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));
   TM_RETURN_IF_ERROR(AddCascades(transaction, flush));
-  return FinishCommands(transaction, flush, left_out);
+  TM_RETURN_IF_ERROR(FinishCommands(transaction, flush, left_out));
+  return WriteInbox(transaction, flush, left_out);
 }
 
 }  // namespace tidemark

@@ -27,6 +27,13 @@ SqlParam Micros(const std::optional<absl::Duration>& d) {
   return d.has_value() ? Micros(*d) : SqlParam();
 }
 
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 absl::StatusOr<absl::Time> RegisterNode(Connection& connection, const NodeFacts& node,
@@ -62,8 +69,12 @@ absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Ow
   return owners;
 }
 
-absl::Status Fence(Connection& connection, const Owner& predecessor) {
-  return connection.RunOne(sql::kFence, {predecessor.node_id, predecessor.incarnation}).status();
+absl::Status Fence(Connection& connection, const Owner& predecessor, bool* unknown) {
+  TM_ASSIGN_OR_RETURN(
+      const SqlRows rows,
+      connection.RunOne(sql::kFence, {predecessor.node_id, predecessor.incarnation}));
+  if (unknown != nullptr) *unknown = !rows.empty() && rows.Bool(0, 0);
+  return absl::OkStatus();
 }
 
 absl::Status CheckShards(Connection& connection, const Owner& owner) {
@@ -106,8 +117,8 @@ absl::StatusOr<std::map<int, uint64_t>> ClaimShards(Connection& connection, cons
       shards[static_cast<int>(rows.Int(i, 0))] = static_cast<uint64_t>(rows.Int(i, 1));
       elsewhere = elsewhere || rows.Bool(i, 2);
     }
-    // What is left is for others.
-    return transaction.Run(sql::kTellCluster).status();
+    // What is left is for others. A claim of nothing is told to nobody: it would come back.
+    return shards.empty() ? absl::OkStatus() : transaction.Run(sql::kTellCluster).status();
   }));
   if (failed_over != nullptr) *failed_over = elsewhere;
   return shards;
@@ -122,10 +133,9 @@ absl::StatusOr<ClusterView> LookAtCluster(Connection& connection, const Owner& o
   view.unowned = static_cast<int>(rows.Int(0, 2));
   view.rows = static_cast<int>(rows.Int(0, 3));
   if (!rows.IsNull(0, 4)) view.first_end = absl::Microseconds(rows.Int(0, 4));
-  std::istringstream lines(rows.Text(0, 5));
-  for (std::string line; std::getline(lines, line);) view.addresses.push_back(line);
-  std::istringstream drained(rows.Text(0, 6));
-  for (std::string line; std::getline(drained, line);) view.drained.insert(line);
+  view.addresses = Lines(rows.Text(0, 5));
+  for (std::string& line : Lines(rows.Text(0, 6))) view.drained.insert(std::move(line));
+  view.endless = Lines(rows.Text(0, 7));
   return view;
 }
 

@@ -35,6 +35,7 @@ struct ClusterView {
   std::optional<absl::Duration> first_end;  // until a lease of another node ends
   std::vector<std::string> addresses;       // of all live nodes, sorted
   std::set<std::string> drained;            // executors, by operators
+  std::vector<std::string> endless;         // nodes whose lease lasts for days
 };
 
 // Makes lease, fence and flush row. An earlier incarnation of the same node loses its lease at once
@@ -46,8 +47,8 @@ absl::StatusOr<absl::Time> RegisterNode(Connection& connection, const NodeFacts&
 // Owners that are to be fenced before their shards can be taken.
 absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Owner& owner);
 // Marks one fenced: waits for every transaction that it has open (X5). DEADLINE_EXCEEDED when that
-// takes longer than a statement may: try again.
-absl::Status Fence(Connection& connection, const Owner& predecessor);
+// takes longer than a statement may: try again. `unknown` (may be null): it had no fence row.
+absl::Status Fence(Connection& connection, const Owner& predecessor, bool* unknown = nullptr);
 
 // FAILED_PRECONDITION, with an alert, when rows of shard are missing: their jobs would be silent.
 // An owner of the rest would not know of them, so nobody serves before they are back.

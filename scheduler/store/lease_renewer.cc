@@ -1,5 +1,7 @@
 #include "scheduler/store/lease_renewer.h"
 
+#include <algorithm>
+
 #include "common/status.h"
 #include "scheduler/store/lease.h"
 
@@ -28,7 +30,10 @@ LeaseRenewer::~LeaseRenewer() {
 }
 
 void LeaseRenewer::Run() {
-  absl::Duration pause = every_;
+  // At once: of several hosts the first may be dead, and each connection waits for it in vain.
+  const absl::Duration begin = clock_->Monotonic();
+  session_.Get().status().IgnoreError();
+  absl::Duration pause = std::max(absl::ZeroDuration(), every_ - (clock_->Monotonic() - begin));
   for (;;) {
     wake_.Wait(pause);
     {
@@ -52,16 +57,18 @@ absl::Status LeaseRenewer::Renew() {
   TM_ASSIGN_OR_RETURN(
       const std::optional<absl::Time> now,
       RenewLease(*connection, term_->owner(), lease_, vitals_ ? vitals_() : NodeVitals()));
-  if (!now.has_value()) {
-    term_->End("the lease was lost: it ran out, or another process took over");
-    return absl::OkStatus();
+  if (now.has_value()) {
+    term_->Renewed(sent);
+    gate_->ClockSampled({*now, sent, clock_->Monotonic()});
   }
-  term_->Renewed(sent);
-  gate_->ClockSampled({*now, sent, clock_->Monotonic()});
   TM_ASSIGN_OR_RETURN(const uint32_t timeline, ReadTimeline(*connection));
-  if (timeline == term_->info().timeline) return absl::OkStatus();
-  term_->End("the database failed over, from timeline " + std::to_string(term_->info().timeline) +
-             " to " + std::to_string(timeline) + ": everything is read again");
+  const uint32_t before = term_->info().timeline;
+  if (timeline != before) {
+    term_->End("the database failed over, from timeline " + std::to_string(before) + " to " +
+               std::to_string(timeline) + ": everything is read again");
+  } else if (!now.has_value()) {
+    term_->End("the lease was lost: it ran out, or another process took over");
+  }
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #include "scheduler/store/ledger_reader.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "common/status.h"
 #include "scheduler/core/catch_up.h"
 #include "scheduler/store/array.h"
+#include "scheduler/store/snapshot.h"
 #include "scheduler/store/statements.h"
 
 namespace tidemark {
@@ -77,6 +79,33 @@ absl::Status AddUpstreams(Connection& connection, const std::vector<LedgerQuery>
   return absl::OkStatus();
 }
 
+// Adds the rows of other nodes' jobs for which dates may wait.
+absl::Status AddForeign(Connection& connection, const std::vector<LedgerQuery>& queries,
+                        std::vector<LedgerResult>& results) {
+  std::set<std::string> names;
+  for (const LedgerQuery& query : queries) names.insert(query.foreign.begin(), query.foreign.end());
+  if (names.empty()) return absl::OkStatus();
+  return connection.Transact(
+      [&](SqlTransaction& transaction) -> absl::Status {
+        SqlArray array;
+        for (const std::string& name : names) array.Add(name);
+        TM_ASSIGN_OR_RETURN(const SqlRows rows,
+                            transaction.Run(sql::kJobsNamed, {std::move(array).Take()}));
+        std::vector<int64_t> ids;
+        for (int i = 0; i < rows.size(); ++i) ids.push_back(rows.Int(i, 0));
+        TM_ASSIGN_OR_RETURN(const auto jobs, LoadJobs(transaction, ids));
+        for (size_t i = 0; i < queries.size(); ++i) {
+          const std::vector<std::string>& wanted = queries[i].foreign;
+          for (const auto& [id, job] : jobs) {
+            if (std::find(wanted.begin(), wanted.end(), job.name) == wanted.end()) continue;
+            results[i].foreign.push_back(job);
+          }
+        }
+        return absl::OkStatus();
+      },
+      Isolation::kRepeatableReadOnly);
+}
+
 // Says of the dates that the daily check asks for which have a verdict.
 absl::Status MarkChecked(Connection& connection, const std::vector<LedgerQuery>& queries,
                          std::vector<LedgerResult>& results) {
@@ -139,6 +168,7 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
   // Read after the job's own: what is settled upstream by then lets a date go, and what comes later
   // is a trigger point of its own.
   TM_RETURN_IF_ERROR(AddUpstreams(connection, queries, results));
+  TM_RETURN_IF_ERROR(AddForeign(connection, queries, results));
   TM_RETURN_IF_ERROR(MarkChecked(connection, queries, results));
   return results;
 }

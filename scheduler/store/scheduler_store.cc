@@ -14,6 +14,7 @@
 #include "common/time_text.h"
 #include "scheduler/store/backoff.h"
 #include "scheduler/store/batch_writer.h"
+#include "scheduler/store/chores.h"
 #include "scheduler/store/command_feed.h"
 #include "scheduler/store/lease.h"
 #include "scheduler/store/lease_renewer.h"
@@ -71,8 +72,6 @@ class SchedulerStore::Impl {
   void StopWorkers(Term& term, bool drain);
   // What a Stop breaks, so that it need not wait; null: nothing, it is to be a graceful one.
   void BreakOnStop(Session* session);
-  // What is older than its retention; what others use now is left for the next time.
-  void DropOldPartitions(Connection& connection);
   void Enter(Term* term);
   void Leave(const std::string& why);
   // The process ends: lease and shards are free at once.
@@ -169,7 +168,7 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   // From now on, since waiting for a predecessor's transactions may take longer than the lease.
   const LeaseRenewer renewer(options_, term.get(), &gate_, &clock_);
   const TermWatchdog watchdog(term.get(), &clock_);
-  ShardKeeper keeper(&session, term.get());
+  ShardKeeper keeper(&session, term.get(), [this] { return NewUuid(clock_.WallNow(), random_); });
   absl::StatusOr<Snapshot> snapshot = FirstShards(session, *term, keeper);
   BreakOnStop(nullptr);
   if (!snapshot.ok()) {
@@ -192,7 +191,13 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   Leave(was_over ? term->why() : "the term ends");
   StopWorkers(*term, !was_over);
   LogInfo("term ended", {{"incarnation", term->info().incarnation}, {"why", term->why()}});
-  if (Stopping()) GiveBack(*term);
+  if (Stopping()) {
+    GiveBack(*term);
+  } else if (was_over) {
+    BreakOnStop(&session);
+    // Of no consequence when the database is away.
+    keeper.TellOfDamage(term->deadline() > clock_.Monotonic()).IgnoreError();
+  }
   return absl::OkStatus();
 }
 
@@ -282,9 +287,16 @@ void SchedulerStore::Impl::TakeMore(Session& session, Term& term, ShardKeeper& k
   LogInfo("shards gained", {{"shards", std::to_string(shards.size())},
                             {"jobs", std::to_string(gained->jobs.size())},
                             {"live_runs", std::to_string(gained->runs.size())}});
-  term.Deliver([&](StoreListener* listener) { listener->OnShardsGained(*std::move(gained)); });
-  const MutexLock lock(&mutex_);
-  workers_.feed->AddShards(shards);
+  CommandFeed* feed = nullptr;
+  {
+    const MutexLock lock(&mutex_);
+    feed = workers_.feed.get();  // only this thread takes it away
+  }
+  // Together: whoever hears of the shards may rely on the next look into their inbox.
+  term.Deliver([&](StoreListener* listener) {
+    listener->OnShardsGained(*std::move(gained));
+    feed->AddShards(shards);
+  });
 }
 
 void SchedulerStore::Impl::StartWorkers(Term& term, Snapshot snapshot) {
@@ -323,9 +335,7 @@ void SchedulerStore::Impl::StopWorkers(Term& term, bool drain) {
 
 void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keeper) {
   absl::Duration next_look = clock_.Monotonic();
-  absl::Duration next_check = clock_.Monotonic() + options_.partition_check;
-  // Soon, for nodes that never live as long as the interval; not at once, which is for catching up.
-  absl::Duration next_drop = clock_.Monotonic() + options_.retention_check / 12;
+  Chores chores(options_, clock_.Monotonic(), [this] { return Stopping(); });
   std::vector<std::string> told;
   std::set<std::string> drained;  // as told
   while (leaving_.empty()) {
@@ -350,14 +360,9 @@ void SchedulerStore::Impl::Watch(Session& session, Term& term, ShardKeeper& keep
     if (const auto& end = look->cluster.first_end; end.has_value() && *end < kLook) {
       next_look = std::min(next_look, clock_.Monotonic() + *end + absl::Milliseconds(1));
     }
+    keeper.TellOfLeases(*look, clock_.Monotonic()).IgnoreError();
     const absl::StatusOr<Connection*> connection = session.Get();
-    if (!connection.ok()) continue;
-    if (clock_.Monotonic() >= next_drop) {
-      DropOldPartitions(**connection);
-      next_drop = clock_.Monotonic() + options_.retention_check;
-    }
-    if (clock_.Monotonic() < next_check) continue;
-    if (Housekeeping(**connection).ok()) next_check = clock_.Monotonic() + options_.partition_check;
+    if (connection.ok()) chores.Look(**connection, clock_.Monotonic());
   }
 }
 
@@ -373,19 +378,6 @@ void SchedulerStore::Impl::Follow(ShardKeeper::Verdict verdict, Session& session
       return;
     case ShardKeeper::Verdict::kLost:
       return term.End("rows of its shards are gone, or name another owner");
-  }
-}
-
-void SchedulerStore::Impl::DropOldPartitions(Connection& connection) {
-  while (!Stopping()) {
-    const absl::StatusOr<std::string> dropped = DropOldPartition(connection, options_.retention);
-    if (!dropped.ok()) {
-      LogInfo("old history was not dropped: tried again later",
-              {{"error", Message(dropped.status())}});
-      return;
-    }
-    if (dropped->empty()) return;
-    LogInfo("history older than its retention was dropped", {{"partition", *dropped}});
   }
 }
 

@@ -83,7 +83,9 @@ class StoreListener {
   // More shards in the middle of the term, with all that belongs to them.
   virtual void OnShardsGained(Snapshot /*gained*/) {}
   // Reports that other nodes took in for this one's runs, each once a term, oldest first.
-  virtual void OnInbox(std::vector<InboxItem> /*items*/) {}
+  // After every look into the inbox, also an empty one: all that was there at `read`
+  // (Clock::Monotonic) has been told by now.
+  virtual void OnInbox(std::vector<InboxItem> /*items*/, absl::Duration /*read*/) {}
   // Addresses of all live nodes: at the term's start and when they change.
   virtual void OnNodes(std::vector<std::string> /*addresses*/) {}
   // All executors that operators drained: at the term's start if there are any, and when they

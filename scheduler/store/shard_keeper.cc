@@ -1,6 +1,7 @@
 #include "scheduler/store/shard_keeper.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "common/log.h"
@@ -17,7 +18,11 @@ absl::Status ShardKeeper::FenceOthers(const std::function<bool()>& stopping) {
     for (;;) {
       if (term_->Over()) return absl::CancelledError(term_->why());
       if (stopping()) return absl::UnavailableError("the store stops");
-      const absl::Status status = Fence(*connection, predecessor);
+      bool unknown = false;
+      const absl::Status status = Fence(*connection, predecessor, &unknown);
+      if (status.ok() && unknown) {
+        TM_RETURN_IF_ERROR(TellUnknownOwner(*connection, predecessor, new_id_()));
+      }
       if (status.ok()) break;
       if (status.code() != absl::StatusCode::kDeadlineExceeded) return status;
       LogWarn("waits for a transaction of the former owner",
@@ -58,6 +63,23 @@ absl::StatusOr<ShardKeeper::Look> ShardKeeper::LookAround() {
     look.verdict = Verdict::kTake;
   }
   return look;
+}
+
+absl::Status ShardKeeper::TellOfLeases(const Look& look, absl::Duration now) {
+  TM_ASSIGN_OR_RETURN(Connection * connection, session_->Get());
+  return endless_.Look(*connection, look.cluster.endless, now, new_id_());
+}
+
+absl::Status ShardKeeper::TellOfDamage(bool renewed_lately) {
+  const EndedTerm term{term_->owner(), renewed_lately, static_cast<int>(taken_.size())};
+  TM_ASSIGN_OR_RETURN(Connection * connection, session_->Get());
+  // A fail-over may lose rows, too.
+  TM_ASSIGN_OR_RETURN(const uint32_t timeline, ReadTimeline(*connection));
+  if (timeline != term_->info().timeline) return absl::OkStatus();
+  TM_ASSIGN_OR_RETURN(const std::optional<std::string> damage, FindLeaseDamage(*connection, term));
+  if (!damage.has_value()) return absl::OkStatus();
+  LogError("rows of this node's lease were changed by another hand", {{"what", *damage}});
+  return TellLeaseDamage(*connection, term, *damage, new_id_());
 }
 
 }  // namespace tidemark

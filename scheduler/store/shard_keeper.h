@@ -5,11 +5,13 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "scheduler/engine/ports.h"
 #include "scheduler/store/lease.h"
+#include "scheduler/store/lease_damage.h"
 #include "scheduler/store/session.h"
 #include "scheduler/store/term.h"
 
@@ -21,7 +23,9 @@ namespace tidemark {
 // nothing.
 class ShardKeeper {
  public:
-  ShardKeeper(Session* session, Term* term) : session_(session), term_(term) {}
+  // `new_id`: makes UUIDs.
+  ShardKeeper(Session* session, Term* term, std::function<std::string()> new_id)
+      : session_(session), term_(term), new_id_(std::move(new_id)) {}
 
   // Marks owners without a lease, and earlier incarnations of this node, fenced; waits for what
   // they have open. `stopping`: whether to leave off.
@@ -41,10 +45,17 @@ class ShardKeeper {
     ClusterView cluster;
   };
   absl::StatusOr<Look> LookAround();
+  // `now`: Clock::Monotonic. Raises an alert when the leases that `look` saw cannot be right.
+  absl::Status TellOfLeases(const Look& look, absl::Duration now);
+  // The term is over: raises an alert if it is so because somebody changed its rows.
+  // `renewed_lately`: its lease cannot have run out.
+  absl::Status TellOfDamage(bool renewed_lately);
 
  private:
   Session* const session_;
   Term* const term_;
+  const std::function<std::string()> new_id_;
+  EndlessLeases endless_;
   std::set<int> taken_;  // in this term
 };
 

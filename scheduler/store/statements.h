@@ -26,7 +26,7 @@ extern const std::string_view kAddFence;  // $1 node, $2 incarnation
 extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
 // Owners whose lease is over and earlier incarnations of $1, but for ($1, $2) → node, incarnation.
 extern const std::string_view kPredecessors;
-extern const std::string_view kFence;        // $1 node, $2 incarnation
+extern const std::string_view kFence;        // $1 node, $2 incarnation → whether there was no row
 extern const std::string_view kCountShards;  // → rows of shard
 // Takes shards that nobody owns or whose owner is fenced, up to a fair share. $1 node,
 // $2 incarnation, $3 PostgreSQL's timeline, $4 µs → shard, epoch, whether it was taken on another
@@ -35,11 +35,15 @@ extern const std::string_view kClaimShards;
 extern const std::string_view kTellCluster;  // nodes or owners change: all look at once
 // $1 node, $2 incarnation → its share, what it owns, shards without a live owner, rows of shard, µs
 // until the first lease of another node ends, addresses of live nodes, a line each, executors that
-// operators drained, a line each
+// operators drained, a line each, and likewise the nodes whose lease lasts for longer than any
+// should
 extern const std::string_view kLookAtCluster;
 // $1 node, $2 incarnation, $3 lease µs, $4 clock_offset, $5 clock_uncertainty, $6 lag → the
 // database's time; no row: the lease is over.
 extern const std::string_view kRenewLease;
+// $1 node, $2 incarnation → whether the node's lease row is that incarnation's (NULL: there is
+// none), whether it lasts, whether the fence is marked (NULL: there is none), shards owned
+extern const std::string_view kLeaseRows;
 extern const std::string_view kFreeShards;    // $1 node, $2 incarnation
 extern const std::string_view kEndLease;      // $1 node, $2 incarnation
 extern const std::string_view kForgetFences;  // fenced long ago, nothing refers to them
@@ -67,10 +71,16 @@ extern const std::string_view kLedger;
 // $1 job ids, $2 dates, $3 job ids, $4 upstream names, $5 offsets → of dates that are not DONE:
 // job_id, biz_date, upstream, its date, status, reason
 extern const std::string_view kUpstream;
+extern const std::string_view kJobsNamed;
 extern const std::string_view kVerdictsOf;  // $1 job ids, $2 dates → those that have one
-// $1 shards, $2 known ids, $3 limit. The last column is tidemark_now(): one row at least has it.
+// $1 shards, $2 known ids, $3 limit. The last columns are tidemark_now(), and whether there is
+// anything in the inbox of the shards: one row at least has them.
 extern const std::string_view kOpenCommands;
 extern const std::string_view kStillOpen;  // $1 command ids
+// $1 shards, $2 known run_ids, $3 attempts, $4 received_at, $5 limit of those not known → run_id,
+// attempt, received_at, registration, refused, outcome, message, result, result_rows,
+// result_digest, checkpoint, whether it is known (then without the rest)
+extern const std::string_view kOpenInbox;
 
 // ---------------------------------------------------------------- flush
 extern const std::string_view kHoldFence;    // $1 node, $2 incarnation → time
@@ -104,6 +114,11 @@ extern const std::string_view kWriteBackfills;
 extern const std::string_view kStartDrill;      // $1 drill, $2 job, $3 dates, $4 actor, $5 time
 extern const std::string_view kFinishCommands;  // … $4 jobs left out
 extern const std::string_view kNamesOfJobs;
+// $1 run_ids, $2 attempts, $3 registrations (0: any), $4 refused, $5 outcomes, $6 messages,
+// $7 results, $8 result_rows, $9 digests, $10 checkpoints, $11 apps, $12 namespaces; those that
+// are live alone
+extern const std::string_view kAddInbox;
+extern const std::string_view kTakeInbox;  // $1 run_ids, $2 attempts, $3 jobs left out
 
 // ---------------------------------------------------------------- alerts
 extern const std::string_view kUnloggedAlerts;  // $1 limit; locked

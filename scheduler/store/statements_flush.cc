@@ -276,4 +276,31 @@ FOR UPDATE SKIP LOCKED)sql";
 const std::string_view kMarkLogged =
     "UPDATE alert SET logged_at = tidemark_now() WHERE alert_id = ANY ($1::uuid[])";
 
+// The run's shard, which the node that took the report in may not know, decides who reads it.
+const std::string_view kAddInbox = R"sql(
+WITH made AS (
+  INSERT INTO inbox (run_id, attempt, shard, received_at, registration, refused, outcome, message,
+                     result, result_rows, result_digest, checkpoint)
+  SELECT i.run_id, i.attempt, a.shard, n.at, i.registration, i.refused, i.outcome, i.message,
+         i.result, i.result_rows, i.result_digest, i.checkpoint
+  FROM unnest($1::uuid[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[],
+              $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[])
+    AS i (run_id, attempt, registration, refused, outcome, message, result, result_rows,
+          result_digest, checkpoint, app, namespace)
+  JOIN active_run a ON a.run_id = i.run_id AND a.attempt = i.attempt
+                   AND i.registration IN (0, a.registration)
+                   AND a.app = i.app AND a.namespace = i.namespace
+  CROSS JOIN (SELECT tidemark_now() AS at OFFSET 0) n
+  ON CONFLICT (run_id, attempt) DO NOTHING
+  RETURNING 1
+)
+SELECT pg_notify('tidemark_command', '') FROM (SELECT 1 FROM made LIMIT 1) m)sql";
+
+const std::string_view kTakeInbox = R"sql(
+DELETE FROM inbox b
+USING unnest($1::uuid[], $2::integer[]) AS i (run_id, attempt)
+WHERE b.run_id = i.run_id AND b.attempt = i.attempt
+  AND NOT EXISTS (SELECT 1 FROM active_run a
+                  WHERE a.run_id = b.run_id AND a.job_id = ANY ($3::bigint[])))sql";
+
 }  // namespace tidemark::sql

@@ -80,7 +80,8 @@ ORDER BY 1, 2)sql";
 const std::string_view kFence = R"sql(
 INSERT INTO node_fence AS f (node_id, incarnation, fenced, created_at)
 VALUES ($1, $2::uuid, true, tidemark_now())
-ON CONFLICT (node_id, incarnation) DO UPDATE SET fenced = true WHERE NOT f.fenced)sql";
+ON CONFLICT (node_id, incarnation) DO UPDATE SET fenced = true WHERE NOT f.fenced
+RETURNING xmax = 0)sql";
 
 const std::string_view kCountShards = "SELECT count(*) FROM shard";
 
@@ -117,7 +118,9 @@ SELECT tidemark_share($1::text, $2::uuid),
        (SELECT (extract(epoch FROM min(o.lease_until) - (SELECT at FROM t)) * 1000000)::bigint
         FROM alive o WHERE o.node_id <> $1::text AND isfinite(o.lease_until)),
        (SELECT string_agg(o.address, E'\n' ORDER BY o.address, o.node_id) FROM alive o),
-       (SELECT string_agg(x.executor_id, E'\n') FROM executor x WHERE x.drained)
+       (SELECT string_agg(x.executor_id, E'\n') FROM executor x WHERE x.drained),
+       (SELECT string_agg(o.node_id, E'\n' ORDER BY o.node_id) FROM alive o
+        WHERE o.lease_until > (SELECT at FROM t) + interval '1 day')
 FROM shard s
 LEFT JOIN alive a ON a.node_id = s.node_id AND a.incarnation = s.incarnation)sql";
 
@@ -129,6 +132,12 @@ WHERE n.node_id = $1 AND n.incarnation = $2::uuid AND n.lease_until > tidemark_n
   AND EXISTS (SELECT 1 FROM node_fence f
               WHERE f.node_id = $1 AND f.incarnation = $2::uuid AND NOT f.fenced)
 RETURNING tidemark_now())sql";
+
+const std::string_view kLeaseRows = R"sql(
+SELECT n.incarnation = $2::uuid, n.lease_until > tidemark_now(),
+       (SELECT f.fenced FROM node_fence f WHERE f.node_id = $1 AND f.incarnation = $2::uuid),
+       (SELECT count(*) FROM shard s WHERE s.node_id = $1 AND s.incarnation = $2::uuid)
+FROM (SELECT) AS always LEFT JOIN scheduler_node n ON n.node_id = $1)sql";
 
 const std::string_view kFreeShards =
     "UPDATE shard SET node_id = NULL, incarnation = NULL"
@@ -259,8 +268,12 @@ LEFT JOIN job_watermark u ON u.job_name = a.upstream AND u.biz_date = i.biz_date
 WHERE w.status IS DISTINCT FROM 'DONE'
 ORDER BY i.job_id, i.biz_date, a.upstream, a.date_offset)sql";
 
+const std::string_view kJobsNamed =
+    "SELECT job_id FROM job WHERE name = ANY ($1::text[]) AND deleted_at IS NULL";
+
 const std::string_view kOpenCommands = R"sql(
-SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now()
+SELECT c.command_id, c.job_id, c.shard, c.kind, c.args, c.actor, tidemark_now(),
+       EXISTS (SELECT 1 FROM inbox i WHERE i.shard = ANY ($1::smallint[]))
 FROM (SELECT) AS always
 LEFT JOIN (
   SELECT command_id, job_id, shard, kind, args, actor, created_at
@@ -272,5 +285,22 @@ ORDER BY c.created_at, c.command_id)sql";
 
 const std::string_view kStillOpen =
     "SELECT command_id FROM command WHERE command_id = ANY ($1::uuid[]) AND done_at IS NULL";
+
+const std::string_view kOpenInbox = R"sql(
+WITH known AS MATERIALIZED (
+  SELECT i.run_id, i.attempt, i.received_at
+  FROM unnest($2::uuid[], $3::integer[], $4::timestamptz[]) AS k (run_id, attempt, received_at)
+  JOIN inbox i ON i.run_id = k.run_id AND i.attempt = k.attempt AND i.received_at = k.received_at
+)
+(SELECT run_id, attempt, received_at, 0::bigint, '', '', '', '', NULL::bigint, '', '', true
+ FROM known)
+UNION ALL
+(SELECT i.run_id, i.attempt, i.received_at, i.registration, i.refused, i.outcome, i.message,
+        i.result, i.result_rows, i.result_digest, i.checkpoint, false
+ FROM inbox i
+ WHERE i.shard = ANY ($1::smallint[])
+   AND NOT EXISTS (SELECT 1 FROM known k WHERE k.run_id = i.run_id AND k.attempt = i.attempt)
+ ORDER BY i.received_at, i.run_id, i.attempt
+ LIMIT $5::bigint))sql";
 
 }  // namespace tidemark::sql

@@ -26,6 +26,12 @@ constexpr char kLive[] =
     "coalesce(executor_id, '-') || ' held ' || held FROM active_run "
     "WHERE NOT (armed AND fire_time > tidemark_now()) ORDER BY 1";
 
+// A pause would keep it from its retry, and what is queued behind it from its turn.
+constexpr char kOld[] =
+    "SELECT job_name || '/' || occurrence || ' ' || status || ' attempt ' || attempt FROM "
+    "active_run "
+    "WHERE fire_time < tidemark_now() - interval '5 s' ORDER BY 1";
+
 // What the statement still finds when time is over, as violations.
 void Await(ChaosCluster& cluster, const std::string& statement, const std::string& what,
            absl::Duration patience, Verdict& verdict) {
@@ -123,12 +129,15 @@ void Settle(ChaosCluster& cluster, absl::Duration patience, Verdict& verdict) {
   ChaosSay("all is healed: what is due must be settled");
   Await(cluster, kUnsettled, "not settled in time: ", patience, verdict);
   Await(cluster, kBehind, "not caught up in time: ", patience, verdict);
+  Await(cluster, kOld, "not done in time: ", patience, verdict);
   for (const std::string& job :
        cluster.Rows("SELECT name FROM job WHERE name LIKE '%tick-%' AND deleted_at IS NULL")) {
     const auto answer = cluster.Cli({"job", "pause", job, "--reason", "the end"});
     if (answer.code != 0) verdict.violations.push_back("job pause " + job + ": " + answer.output);
   }
   Await(cluster, kLive, "still live: ", patience, verdict);
+  // What the last ones made due.
+  Await(cluster, kUnsettled, "not settled at last: ", absl::Seconds(30), verdict);
 }
 
 void Judge(ChaosCluster& cluster, const Faults& faults, bool commits_may_be_lost,

@@ -73,6 +73,49 @@ TEST(ClusterTest, OtherNodesRunsFillSlots) {
   EXPECT_TRUE(c.a.executors["e1"].cancels.empty());
 }
 
+TEST(ClusterTest, CatchUpLeavesASlotFreeOfWhatOthersLeave) {
+  TwoNodes c;
+  c.SetCapacity("e1", 2);
+  c.a.Start("e1");
+  c.Begin(c.a, "e1");
+  c.Dial(c.b, "e1");
+  c.Advance(absl::Seconds(10));
+  ASSERT_EQ(c.b.executors["e1"].triggers.size(), 1U) << "a single slot is anybody's";
+  c.b.Finish(c.b.executors["e1"], c.b.executors["e1"].triggers[0], Outcome::kSucceeded);
+  c.SetCapacity("e1", 3);
+  c.b.store.DeleteWatermark(c.of_b, absl::CivilDay(2026, 11, 28));
+  c.a.EndTerm();
+  c.b.EndTerm();
+  c.Make(EngineHarness::DailyJob("", "2026-11-28"), "more", 2);
+  c.b.StartTerm();
+  c.b.Connect(c.b.executors["e1"]);
+  EXPECT_EQ(c.b.executors["e1"].triggers.size(), 2U)
+      << "of three slots one is another node's, and one is left to what is due";
+}
+
+TEST(ClusterTest, OneNodeSaysThatAnExecutorIsLost) {
+  TwoNodes c;
+  int said = 0;
+  for (EngineHarness* node : {&c.a, &c.b}) {
+    node->fate = [&said](const Flush& flush) {
+      for (const ExecutorState& row : flush.executors) said += row.state == "LOST" ? 1 : 0;
+      return EngineHarness::Fate::kCommitted;
+    };
+  }
+  std::set<int> rest;
+  for (int shard = 0; shard < kShards; ++shard) rest.insert(shard);
+  rest.erase(1);
+  rest.erase(2);
+  c.a.Gain(rest);  // so that every executor is some node's
+  for (const std::string id : {"e1", "e2", "e3", "e4", "e5", "e6"}) {
+    c.Start(id);
+    c.a.Disconnect(c.a.executors[id]);
+    c.b.Disconnect(c.b.executors[id]);
+  }
+  c.Advance(absl::Seconds(30));
+  EXPECT_EQ(said, 6);
+}
+
 TEST(ClusterTest, TheLeastBusyIsItWithOtherNodesRuns) {
   JobSpec like = EngineHarness::DailyJob("", "2026-11-28");
   like.routing.strategy = RoutingStrategy::kLeastBusy;
@@ -141,6 +184,41 @@ TEST(ClusterTest, AResultThroughAnotherNodeCountsAndIsAcknowledgedOnceCommitted)
   EXPECT_TRUE(c.a.store.inbox.empty()) << "taken with what it brought about";
   ASSERT_EQ(c.a.store.attempts.size(), 1U);
   EXPECT_EQ(c.a.store.attempts[0].outcome, "SUCCEEDED");
+}
+
+// X3: its executor says hello without the run, whose result another node took in a moment before.
+TEST(ClusterTest, NothingIsTakenForLostBeforeTheInboxWasLookedInto) {
+  TwoNodes c;
+  c.Start("e1");
+  c.Begin(c.a, "e1");
+  c.a.Disconnect(c.a.executors["e1"]);
+  c.a.inbox_stalled = true;
+  c.Finish(c.a, "e1", &c.b);
+  c.a.Connect(c.a.executors["e1"]);
+  c.a.Advance(absl::Seconds(2));
+  EXPECT_TRUE(c.a.store.attempts.empty()) << "judged too early";
+  c.a.inbox_stalled = false;
+  c.a.Pump();
+  EXPECT_EQ(c.a.StatusOf(c.of_a, "2026-11-28"), "DONE");
+  ASSERT_EQ(c.a.store.attempts.size(), 1U);
+  EXPECT_EQ(c.a.store.attempts[0].outcome, "SUCCEEDED");
+}
+
+TEST(ClusterTest, WhatTheInboxDoesNotHaveIsLost) {
+  TwoNodes c;
+  c.Start("e1");
+  c.Begin(c.a, "e1");
+  TwoNodes::Executor& there = c.a.executors["e1"];
+  c.a.Disconnect(there);
+  there.held.clear();
+  c.a.inbox_stalled = true;
+  c.a.Connect(there);
+  c.a.Advance(absl::Seconds(2));
+  EXPECT_TRUE(c.a.store.attempts.empty());
+  c.a.inbox_stalled = false;
+  c.a.Advance(absl::Seconds(2));
+  ASSERT_EQ(c.a.store.attempts.size(), 1U);
+  EXPECT_EQ(c.a.store.attempts[0].outcome, "LOST");
 }
 
 TEST(ClusterTest, ARefusalThroughAnotherNodeFreesTheRun) {
@@ -240,6 +318,29 @@ TEST(ClusterTest, ANewProcessIsNewsToEachNode) {
   c.b.Finish(c.b.executors["e1"], c.b.executors["e1"].triggers[1], Outcome::kFailedPermanent);
   c.b.Connect(c.b.executors["e1"]);
   EXPECT_EQ(c.b.executors["e1"].triggers.size(), 2U) << "the same process as before";
+}
+
+TEST(ClusterTest, ADateWaitsForTheRowOfAnotherNodesJob) {
+  TwoNodes c;
+  JobSpec spec = EngineHarness::DailyJob("", "2026-11-28");
+  spec.after = {{"of-a", 0}};
+  const int64_t waits = c.Make(spec, "waits", 2);
+  c.b.EndTerm();
+  c.b.StartTerm();
+  c.Start("e1");
+  c.Begin(c.b, "e1");
+  c.Finish(c.b, "e1");  // of-b
+  const size_t before = c.b.executors["e1"].triggers.size();
+  c.Advance(absl::Minutes(3));
+  EXPECT_EQ(c.b.executors["e1"].triggers.size(), before) << "of-a is not done";
+  c.Begin(c.a, "e1");
+  c.Finish(c.a, "e1");
+  ASSERT_EQ(c.a.StatusOf(c.of_a, "2026-11-28"), "DONE");
+  c.Advance(absl::Minutes(2));  // a look at what is late
+  ASSERT_GT(c.b.executors["e1"].triggers.size(), before);
+  c.Begin(c.b, "e1");
+  c.Finish(c.b, "e1");
+  EXPECT_EQ(c.a.StatusOf(waits, "2026-11-28"), "DONE");
 }
 
 }  // namespace

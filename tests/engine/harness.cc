@@ -93,33 +93,44 @@ FlushResult EngineHarness::Commit(const Flush& flush) {
 
 void EngineHarness::Corrupt(int64_t job_id) { store.jobs[job_id].versions.back().spec = "broken"; }
 
-void EngineHarness::StartTerm() {
-  Snapshot snapshot = store.Load(owned.has_value() ? &*owned : nullptr);
+void EngineHarness::SetOwner(Snapshot& snapshot, const std::set<int>* shards) {
   for (int shard = 0; shard < kShards; ++shard) {
-    if (!owned.has_value() || owned->contains(shard)) snapshot.shards[shard] = {1, epoch_};
+    if (shards == nullptr || shards->contains(shard)) snapshot.shards[shard] = {timeline, epoch_};
   }
+  snapshot.timeline = timeline;
+  snapshot.failed_over = failed_over;
+  if (!failed_over) return;
+  for (const auto& [id, executor] : store.executors) {
+    snapshot.executors.push_back({id, "app", "default", executor.first});
+  }
+}
+
+void EngineHarness::StartTerm() {
+  const std::set<int>* shards = owned.has_value() ? &*owned : nullptr;
+  Snapshot snapshot = store.Load(shards);
+  SetOwner(snapshot, shards);
   inbox_seen_.clear();
   engine_->TermStarted(now_, std::move(snapshot));
   Pump();
 }
 
 void EngineHarness::Gain(const std::set<int>& shards) {
-  Snapshot gained = store.Load(&shards);
   ++epoch_;
-  for (const int shard : shards) gained.shards[shard] = {1, epoch_};
+  Snapshot gained = store.Load(&shards);
+  SetOwner(gained, &shards);
   if (owned.has_value()) owned->insert(shards.begin(), shards.end());
   engine_->ShardsGained(now_, std::move(gained));
   Pump();
 }
 
 void EngineHarness::DeliverInbox() {
-  if (!engine_->active()) return;
+  if (!engine_->active() || inbox_stalled) return;
   std::vector<InboxItem> items;
   for (const auto& [shard, item] : store.inbox) {
     const bool ours = !owned.has_value() || owned->contains(shard);
     if (ours && inbox_seen_.insert(item.attempt).second) items.push_back(item);
   }
-  if (!items.empty()) engine_->InboxArrived(now_, items);
+  engine_->InboxArrived(now_, items, now_.mono);
 }
 
 void EngineHarness::EndTerm() {

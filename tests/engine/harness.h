@@ -126,6 +126,8 @@ class EngineHarness {
   // The shards that the node takes with its next term; all when it is unset.
   std::optional<std::set<int>> owned;
   void Gain(const std::set<int>& shards);  // in the middle of the term, under the next epoch
+  uint32_t timeline = 1;                   // of PostgreSQL, as the next snapshot says it
+  bool failed_over = false;                // … and that the executors it knows were up
   void EndTerm();
   void KillScheduler();            // all memory is gone; the store stays
   void Advance(absl::Duration d);  // second by second, heartbeats of connected executors included
@@ -134,6 +136,7 @@ class EngineHarness {
   void SetClock(std::string_view instant);  // of the database, while no scheduler is there
   void Suspend(absl::Duration d);           // nothing is done meanwhile
   void Pump();                              // carries out effects until there are none
+  bool inbox_stalled = false;   // nobody looks into it
   bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
@@ -205,6 +208,7 @@ class EngineHarness {
   Decoders MakeDecoders();
 
   void DeliverInbox();
+  void SetOwner(Snapshot& snapshot, const std::set<int>* shards);
 
   SeededRandom random_;
   uint64_t epoch_ = 1;

@@ -187,6 +187,11 @@ ExecutorRegistered MemoryStore::Register(const ExecutorRegister& row) {
   answer.session = row.session;
   auto& [registration, incarnation] = executors[row.executor_id];
   const std::string key = row.executor_id + "/" + row.incarnation;
+  if (row.claimed > registration) {  // lost with a fail-over
+    registration = row.claimed;
+    incarnation = row.incarnation;
+    incarnations[key] = registration;
+  }
   if (incarnation == row.incarnation) {
     answer.kind = ExecutorRegistered::Kind::kSame;
   } else if (incarnations.contains(key) || (row.claimed != 0 && row.claimed < registration)) {
@@ -269,6 +274,11 @@ LedgerResult MemoryStore::Answer(const LedgerQuery& query) const {
     const bool settled = IsSettled(entry.status, entry.reason);
     if ((query.all && asked.contains(date)) || !settled) result.entries.push_back(entry);
     if (entry.status != "DONE") AddUpstream(query, date, result);
+  }
+  for (const auto& [id, job] : jobs) {
+    if (std::count(query.foreign.begin(), query.foreign.end(), job.name) > 0) {
+      result.foreign.push_back(job);
+    }
   }
   return result;
 }

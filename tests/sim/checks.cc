@@ -132,6 +132,9 @@ bool Simulation::DueAllAlong(int64_t job_id, absl::CivilDay date, absl::Time sin
 void Simulation::CheckAcknowledged(const std::string& run_id, int attempt) {
   // What the old primary committed, the new one may have lost.
   if (queue_.now() < commits_lost_until_) return;
+  for (const auto& [shard, item] : Store().inbox) {
+    if (item.attempt == AttemptRef{run_id, attempt}) return;  // its owner takes it from there
+  }
   for (const auto& [key, run] : Store().active) {
     if (run.run_id != run_id || run.attempt != attempt || run.executor_id.empty()) continue;
     oracle_.Blame(queue_.now(), run_id + "#" + std::to_string(attempt) +

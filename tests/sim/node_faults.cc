@@ -105,7 +105,6 @@ void Simulation::CutNodeFromExecutors() {
 
 void Simulation::DrainNode() {
   SimNode& node = AnyNode();
-  if (nodes_.size() == 1) return;  // nobody would take its shards
   const auto row = primary_->rows.nodes.find(node.name());
   if (row == primary_->rows.nodes.end() || row->second.draining) return;
   Count("node drained", node.name());

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace tidemark::sim {
+namespace {
+
+// Whoever takes a shard so long after a fail-over was found out is told of it, too.
+constexpr absl::Duration kFailOverCounts = absl::Minutes(10);
+
+}  // namespace
 
 bool ClusterRows::HasLease(const OwnerKey& owner, absl::Time now) const {
   const auto it = nodes.find(owner.first);
@@ -70,7 +76,8 @@ std::map<int, Epoch> ClusterRows::Claim(const Owner& owner, absl::Time now, bool
   for (int i = 0; i < kShards && room > 0; ++i) {
     ShardRow& shard = shards[static_cast<size_t>(i)];
     if (shard.owner && !Fenced(*shard.owner)) continue;
-    if (shard.timeline != 0 && shard.timeline != timeline) *failed_over = true;
+    if (shard.timeline != 0 && shard.timeline != timeline) shard.timeline_since = now;
+    if (shard.timeline_since > now - kFailOverCounts) *failed_over = true;
     shard.owner = KeyOf(owner);
     shard.timeline = timeline;
     taken[i] = {timeline, ++shard.epoch};
@@ -107,15 +114,13 @@ void ClusterRows::Release(const Owner& owner) {
 }
 
 Snapshot ClusterRows::Load(const std::map<int, Epoch>& owned, bool failed_over) const {
-  Snapshot snapshot = store.Load();
-  std::erase_if(snapshot.jobs, [&](const JobRow& job) { return !owned.contains(job.shard); });
-  std::erase_if(snapshot.runs, [&](const ActiveRun& run) { return !owned.contains(run.shard); });
+  std::set<int> only;
+  for (const auto& [shard, epoch] : owned) only.insert(shard);
+  Snapshot snapshot = store.Load(&only);
   const auto foreign = [&](int64_t job_id) {
     const auto it = store.jobs.find(job_id);
     return it == store.jobs.end() || !owned.contains(it->second.shard);
   };
-  std::erase_if(snapshot.backfills,
-                [&](const OpenBackfill& backfill) { return foreign(backfill.row.job_id); });
   if (snapshot.unsettled) std::erase_if(*snapshot.unsettled, foreign);
   snapshot.shards = owned;
   snapshot.timeline = timeline;

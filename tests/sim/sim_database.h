@@ -31,6 +31,7 @@ struct ShardRow {
   std::optional<OwnerKey> owner;
   uint64_t epoch = 0;
   uint32_t timeline = 0;
+  absl::Time timeline_since = absl::InfinitePast();
 };
 
 // Everything that a standby has a copy of. Its methods are the statements of lease.cc and of a
@@ -54,6 +55,7 @@ struct ClusterRows {
   // Free and fenced shards up to the share; shard → epoch. `failed_over`: one was last taken on
   // another timeline.
   std::map<int, Epoch> Claim(const Owner& owner, absl::Time now, bool* failed_over);
+  int Owned(const Owner& owner) const;
   bool ShardsToTake(const Owner& owner, absl::Time now) const;
   // Whether it owns more than its share.
   bool ShardsToGive(const Owner& owner, absl::Time now) const;
@@ -66,7 +68,6 @@ struct ClusterRows {
 
  private:
   int Share(const Owner& owner, absl::Time now) const;
-  int Owned(const Owner& owner) const;
   bool Fenced(const OwnerKey& owner) const;
   bool HasLease(const OwnerKey& owner, absl::Time now) const;
 };

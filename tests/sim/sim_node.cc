@@ -150,8 +150,8 @@ void SimNode::OnShardsGained(Snapshot gained) {
   Post([this, gained = std::move(gained)] { engine_->ShardsGained(Now(), gained); });
 }
 
-void SimNode::OnInbox(std::vector<InboxItem> items) {
-  Post([this, items = std::move(items)] { engine_->InboxArrived(Now(), items); });
+void SimNode::OnInbox(std::vector<InboxItem> items, absl::Duration read) {
+  Post([this, items = std::move(items), read] { engine_->InboxArrived(Now(), items, read); });
 }
 
 void SimNode::OnNodes(std::vector<std::string> addresses) {

@@ -65,7 +65,7 @@ class SimNode : public StoreListener {
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
   void OnShardsGained(Snapshot gained) override;
-  void OnInbox(std::vector<InboxItem> items) override;
+  void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
 
   double slow = 0.003;       // share of trips and commits that take long

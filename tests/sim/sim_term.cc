@@ -137,7 +137,7 @@ void SimNode::Loaded(const TermPointer& t, Snapshot snapshot) {
   }
   outside_.told(text);
   t->started = true;
-  t->term->Start(t->info, std::move(snapshot));
+  t->term->Start(std::move(snapshot));
   if (const ServerPointer server = Connect()) TellNodes(*server);
   Watch(t);
 }
@@ -160,7 +160,9 @@ void SimNode::Look(const TermPointer& t, SimServer& server) {
   TellNodes(server);
   Poll(t, server);
   if (t->leaving) return;
-  if (server.rows.ShardsToGive(t->owner(), now)) {
+  if (server.rows.Owned(t->owner()) != static_cast<int>(t->shards.size())) {
+    EndTerm(t, "its shards name another owner");
+  } else if (server.rows.ShardsToGive(t->owner(), now)) {
     outside_.told(name_ + ": gives shards back");
     t->leaving = true;
     LeaveIfWritten(t);
@@ -187,10 +189,19 @@ void SimNode::Poll(const TermPointer& t, const SimServer& server) {
     commands.push_back(order);
     commands.back().job = job->second;
   }
-  if (commands.empty()) return;
-  Later(Trip(), [this, t, commands = std::move(commands)] {
+  std::vector<InboxItem> items;
+  for (const auto& [shard, item] : server.rows.store.inbox) {
+    if (t->shards.contains(shard) && t->known_inbox.insert(item.attempt).second) {
+      items.push_back(item);
+    }
+  }
+  const absl::Duration read = clock_.Monotonic();
+  Later(Trip(), [this, t, commands = std::move(commands), items = std::move(items), read] {
     if (!Current(t)) return;
-    t->term->Deliver([&](StoreListener* to) { to->OnCommands(commands); });
+    if (!commands.empty()) {
+      t->term->Deliver([&](StoreListener* to) { to->OnCommands(commands); });
+    }
+    t->term->Deliver([&](StoreListener* to) { to->OnInbox(items, read); });
   });
 }
 
@@ -209,8 +220,7 @@ void SimNode::Finish(TermPointer t) {
   if (stopping_) {
     // Shards and lease are free at once, if the database is there.
     if (const ServerPointer server = Connect(); server != nullptr && t->leaving) {
-      server->Fence(t->owner(), [] {});
-      server->rows.Release(t->owner());
+      server->AfterTransactions(t->owner(), [server, t] { server->rows.Release(t->owner()); });
     }
     Later(absl::Milliseconds(100), [this] {
       Kill();

@@ -1,7 +1,8 @@
 // Seeds of the simulation. TIDEMARK_SIM_SEEDS: how many (default 40), from TIDEMARK_SIM_FIRST
 // (default 1) on; TIDEMARK_SIM_NODES: scheduler nodes (default: one to three, as the seed says);
 // TIDEMARK_SIM_THREADS: how many seeds at once (default 2); TIDEMARK_SIM_SEED: this one alone, with
-// its trace. tests/sim/run sets them.
+// its trace; TIDEMARK_SIM_FAILURES: it stops after so many seeds that failed (default 3).
+// tests/sim/run sets them.
 #include "tests/sim/simulation.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +16,6 @@
 
 namespace tidemark::sim {
 namespace {
-
-constexpr int kMostFailures = 3;  // seeds; then it stops
 
 uint64_t Number(const char* variable, uint64_t fallback) {
   const char* text = std::getenv(variable);
@@ -78,7 +77,7 @@ struct Batch {
       ++done;
       if (report.violations.empty()) continue;
       failed[seed] = std::move(report);
-      if (failed.size() >= kMostFailures) next = end;
+      if (failed.size() >= Number("TIDEMARK_SIM_FAILURES", 3)) next = end;
     }
   }
 };
@@ -117,6 +116,9 @@ TEST(SimulationTest, WhateverFailsNothingIsLostAndNothingRunsTwiceAtOnce) {
     for (const std::string& violation : report.violations) {
       ADD_FAILURE() << "seed " << seed << ": " << violation;
     }
+  }
+  if (!batch.failed.empty()) {
+    std::cout << "first failing seed: " << batch.failed.begin()->first << "\n";
   }
   PrintTotal(batch.done, batch.total);
   EXPECT_GT(batch.total.handlers_entered, 8 * batch.done) << "the simulation did next to nothing";

@@ -162,6 +162,49 @@ TEST_F(ClusterStoreTest, ADrainedNodeKeepsNothingAndStaysUp) {
   EXPECT_TRUE(a.heard.WaitForShards(64));
 }
 
+TEST_F(ClusterStoreTest, AReportReachesTheOwnerThroughTheOtherNode) {
+  const auto by_notice = [](StoreOptions* o) { o->command_poll = absl::Hours(1); };
+  StoreNode a(database_, "a", by_notice);
+  ASSERT_TRUE(a.heard.WaitForShards(128));
+  StoreNode b(database_, "b", by_notice);
+  ASSERT_TRUE(a.heard.WaitForShards(64));
+  ASSERT_TRUE(b.heard.WaitForShards(64));
+  const bool a_owns =
+      database_.Sql("SELECT node_id FROM shard WHERE shard = $1", {ToParam(kLastShard)}) == "a";
+  StoreNode& owner = a_owns ? a : b;
+  StoreNode& other = a_owns ? b : a;
+  const uint64_t owners_term = owner.heard.Get().terms.size();
+  const uint64_t others_term = other.heard.Get().terms.size();
+  // LISTEN makes the feed look once more: wait until it is there.
+  ASSERT_TRUE(WaitFor([&] {
+    return database_.Sql(
+               "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%tidemark_cluster%'"
+               " AND datname = current_database() AND state = 'idle'") == "2";
+  }));
+  Flush open;
+  open.seq = 1;
+  ActiveRun run = MakeRun(kJob, "recon", "2026-11-27", Uuid(1));
+  run.shard = kLastShard;
+  run.attempt = 1;
+  run.registration = 5;
+  open.opens.push_back({run, ""});
+  owner.store->Submit(owners_term, open);
+  ASSERT_TRUE(owner.heard.WaitForFlush(1));
+  Flush report;
+  report.seq = 1;
+  report.inbox.push_back({{{run.run_id, 1}, 5, "", {}}, "recon", "default"});
+  other.store->Submit(others_term, report);
+  ASSERT_TRUE(owner.heard.Wait([](const auto& s) { return s.inbox.size() == 1; }));
+  EXPECT_EQ(owner.heard.Get().inbox[0].attempt.run_id, run.run_id);
+  EXPECT_THAT(other.heard.Get().inbox, IsEmpty());
+  Flush taken;
+  taken.seq = 2;
+  taken.inbox_taken.push_back({run.run_id, 1});
+  owner.store->Submit(owners_term, taken);
+  ASSERT_TRUE(owner.heard.WaitForFlush(2));
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM inbox"), "0");
+}
+
 TEST_F(ClusterStoreTest, NodesAreToldWheneverTheyChange) {
   StoreNode a(database_, "a");
   const auto last = [&](const std::vector<std::string>& addresses) {
@@ -205,6 +248,43 @@ TEST_F(ClusterStoreTest, ShardsThatAnotherHandTookAwayEndTheTerm) {
   database_.Sql("UPDATE shard SET node_id = NULL, incarnation = NULL WHERE shard = 5");
   ASSERT_TRUE(a.heard.WaitForEnds(1));
   EXPECT_THAT(a.heard.Get().ends.at(0), HasSubstr("rows of its shards are gone"));
+  EXPECT_TRUE(a.heard.WaitForShards(128));
+}
+
+// Of two hosts the first takes connections and never answers: each new one waits for it in vain.
+TEST_F(ClusterStoreTest, ADeadFirstHostCostsNoTerm) {
+  SocketProxy dead(database_.url());
+  dead.HoldReplies();
+  const auto host = [](const std::string& url) {
+    const size_t begin = url.find("host=") + 5;
+    return url.substr(begin, url.find(' ', begin) - begin);
+  };
+  DatabaseOptions options = database_.options();
+  options.url = database_.url() + " host=" + host(dead.url()) + "," + host(database_.url());
+  options.connect_timeout = absl::Seconds(2);
+  StoreNode a(options, "a", [](StoreOptions* o) {
+    o->renew_every = absl::Milliseconds(2500);
+    o->stop_after = absl::Seconds(4);
+  });
+  ASSERT_TRUE(a.heard.WaitForShards(128));
+  const std::string first = database_.Sql("SELECT lease_until FROM scheduler_node");
+  ASSERT_TRUE(
+      WaitFor([&] { return database_.Sql("SELECT lease_until FROM scheduler_node") != first; }));
+  EXPECT_THAT(a.heard.Get().ends, IsEmpty());
+}
+
+// The database answers everybody else.
+TEST_F(ClusterStoreTest, ATermEndsByItselfWhenItsRenewalIsBlocked) {
+  StoreNode a(database_, "a", ShortLease);
+  ASSERT_TRUE(a.heard.WaitForShards(128));
+  const std::unique_ptr<Connection> blocker = database_.Connect();
+  const absl::Status held = blocker->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    auto rows = transaction.Run("SELECT 1 FROM scheduler_node FOR UPDATE");
+    EXPECT_TRUE(a.heard.WaitForEnds(1));
+    return rows.status();
+  });
+  EXPECT_TRUE(held.ok()) << held;
+  EXPECT_THAT(a.heard.Get().ends.at(0), HasSubstr("could not be renewed"));
   EXPECT_TRUE(a.heard.WaitForShards(128));
 }
 

@@ -56,6 +56,7 @@ TEST_F(FlushJobsTest, TheLedgerTellsUpstreamDatesOfWhatIsNotDone) {
   query.job_id = 101;
   query.dates = {Day("2026-11-01"), Day("2026-11-02"), Day("2026-11-03")};
   query.after = {{"recon", 0}, {"recon", -1}};
+  query.foreign = {"recon", "nobody"};
   LedgerQuery other;  // of a job that waits for nothing
   other.query_id = 2;
   other.job_id = kJob;
@@ -72,6 +73,10 @@ TEST_F(FlushJobsTest, TheLedgerTellsUpstreamDatesOfWhatIsNotDone) {
                           "2026-11-03 recon 2026-11-02 FAILED", "2026-11-03 recon 2026-11-03 "));
   EXPECT_THAT((*results)[0].entries, SizeIs(2));
   EXPECT_THAT((*results)[1].upstream, IsEmpty());
+  ASSERT_THAT((*results)[0].foreign, SizeIs(1));
+  EXPECT_EQ((*results)[0].foreign[0].name, "recon");
+  EXPECT_THAT((*results)[0].foreign[0].versions, SizeIs(1));
+  EXPECT_THAT((*results)[1].foreign, IsEmpty());
 }
 
 TEST_F(FlushJobsTest, ACascadeOrdersARerunOfEachJobThatWaits) {

@@ -52,6 +52,13 @@ class Model {
       absl::Time& last = cursors_.emplace(cursor.job_id, cursor.last_fire).first->second;
       last = std::max(last, cursor.last_fire);
     }
+    for (const InboxWrite& write : flush.inbox) {
+      const AttemptRef& attempt = write.item.attempt;
+      const ActiveRun* run = Find(attempt.run_id);
+      if (run == nullptr || run->attempt != attempt.attempt) continue;
+      inbox_.emplace(std::pair(attempt.run_id, attempt.attempt), write.item.result.message);
+    }
+    for (const AttemptRef& taken : flush.inbox_taken) inbox_.erase({taken.run_id, taken.attempt});
   }
 
   std::vector<ActiveRun> Live() const {
@@ -72,6 +79,10 @@ class Model {
     for (const auto& [job_id, last] : cursors_) {
       rows.push_back("cursor|" + std::to_string(job_id) + "|" +
                      std::to_string(absl::ToUnixSeconds(last)));
+    }
+    for (const auto& [attempt, message] : inbox_) {
+      rows.push_back("inbox|" + attempt.first + "|" + std::to_string(attempt.second) + "|" +
+                     message);
     }
     std::sort(rows.begin(), rows.end());
     return rows;
@@ -131,6 +142,7 @@ class Model {
   std::vector<std::string> history_;
   std::map<std::string, std::string> marks_;  // by date
   std::map<int64_t, absl::Time> cursors_;
+  std::map<std::pair<std::string, int>, std::string> inbox_;
   std::set<std::string> opened_, closed_, updated_;
 };
 
@@ -165,6 +177,12 @@ class FlushMaker {
     }
     for (int i = Below(4); i > 0; --i) flush.updates.push_back({Changed(Pick())});
     for (int i = Below(3); i > 0; --i) flush.closes.push_back(CloseOf(Pick()));
+    for (int i = Below(4); i > 0; --i) {
+      InboxWrite write{{{Pick().run_id, Below(3)}, 0, "", {}}, "recon", "default"};
+      write.item.result.message = "report " + std::to_string(++changes_);
+      flush.inbox.push_back(write);
+    }
+    for (int i = Below(3); i > 0; --i) flush.inbox_taken.push_back({Pick().run_id, Below(3)});
     // One run has one end: the engine forgets it when it has written that.
     std::set<std::string> ended;
     std::erase_if(flush.closes, [&](const RunClose& c) { return !ended.insert(c.run_id).second; });
@@ -243,6 +261,7 @@ class FlushModelTest : public FlushTest, public ::testing::WithParamInterface<ui
     add("SELECT 'over', occurrence, run_id, status FROM run_history");
     add("SELECT 'mark', biz_date, status, run_id FROM job_watermark");
     add("SELECT 'cursor', job_id, extract(epoch FROM last_fire)::bigint FROM job_cursor");
+    add("SELECT 'inbox', run_id, attempt, message FROM inbox");
     for (std::string& row : rows) {  // "true" and "false" of a text column
       if (row.rfind("live", 0) != 0) continue;
       row = row.substr(0, row.rfind('|') + 2);

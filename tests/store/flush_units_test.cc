@@ -85,7 +85,9 @@ TEST(FlushUnitsTest, AllPartsOfAJobAreOneUnitAndTheRestIsByItsOwnKey) {
   flush.commands.push_back({"c"});
   flush.registers.push_back({.executor_id = "e"});
   flush.executors.push_back({"e", 1, "UP"});
-  EXPECT_THAT(UnitsOf(flush), SizeIs(5));
+  flush.inbox.push_back({{{"r", 1}, 0, "", {}}, "a", "default"});
+  flush.inbox_taken.push_back({"r", 1});
+  EXPECT_THAT(UnitsOf(flush), SizeIs(6));
   const Flush part = Select(flush, {{1, ""}, {0, "executor e"}});
   EXPECT_EQ(part.seq, 9u);
   EXPECT_THAT(part.cursors, SizeIs(1));
@@ -95,6 +97,8 @@ TEST(FlushUnitsTest, AllPartsOfAJobAreOneUnitAndTheRestIsByItsOwnKey) {
   EXPECT_THAT(part.alerts, SizeIs(0));
   EXPECT_THAT(part.registers, SizeIs(1));
   EXPECT_THAT(part.executors, SizeIs(1));
+  EXPECT_THAT(part.inbox, SizeIs(0));
+  EXPECT_THAT(Select(flush, {{0, "run r"}}).inbox_taken, SizeIs(1));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ void RecordingListener::OnShardsGained(Snapshot gained) {
   state_.order.push_back("gain");
 }
 
-void RecordingListener::OnInbox(std::vector<InboxItem> items) {
+void RecordingListener::OnInbox(std::vector<InboxItem> items, absl::Duration) {
+  if (items.empty()) return;
   const MutexLock lock(&mutex_);
   for (InboxItem& item : items) state_.inbox.push_back(std::move(item));
   state_.order.push_back("inbox");

@@ -38,7 +38,7 @@ class RecordingListener : public StoreListener {
   void OnCommands(std::vector<Command> commands) override;
   void OnClockSample(const ClockSample& sample) override;
   void OnShardsGained(Snapshot gained) override;
-  void OnInbox(std::vector<InboxItem> items) override;
+  void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
   void OnDrained(std::set<std::string> executor_ids) override;
 

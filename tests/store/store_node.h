@@ -17,7 +17,10 @@ struct StoreNode {
   using Change = std::function<void(StoreOptions*)>;
 
   StoreNode(const MigratedDatabase& database, const std::string& node_id, const Change& change = {})
-      : StoreNode(database.options(), node_id, change) {}
+      : StoreNode(database.options(), node_id, [&](StoreOptions* options) {
+          options->listen_url = database.url();  // the others may lead through a pooler
+          if (change) change(options);
+        }) {}
   StoreNode(const DatabaseOptions& database, const std::string& node_id,
             const Change& change = {}) {
     StoreOptions options;

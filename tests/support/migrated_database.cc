@@ -5,6 +5,7 @@
 
 #include "common/status.h"
 #include "scheduler/store/migrate.h"
+#include "tests/support/pooler.h"
 
 // libpqxx 6.4 loses a result of some hundred bytes each time a connection breaks under a statement,
 // which these tests make happen on purpose.
@@ -65,13 +66,17 @@ std::string MakeTemplate() {
 
 MigratedDatabase::MigratedDatabase() : database_(MakeTemplate()) {}
 
-DatabaseOptions MigratedDatabase::options() const { return OptionsFor(database_.url()); }
+DatabaseOptions MigratedDatabase::options() const {
+  if (std::getenv("TIDEMARK_TEST_POOLED") == nullptr) return OptionsFor(url());
+  static const Pooler pooler(TestServerUrl());
+  return OptionsFor(pooler.Through(url()));
+}
 
 std::unique_ptr<Connection> MigratedDatabase::Connect() const { return MustConnect(options()); }
 
 std::string MigratedDatabase::Sql(const std::string& statement,
                                   const std::vector<SqlParam>& params) {
-  if (connection_ == nullptr) connection_ = Connect();
+  if (connection_ == nullptr) connection_ = MustConnect(OptionsFor(url()));
   const auto rows = connection_->RunOne(statement, params);
   Must(rows.status(), statement);
   return rows->empty() ? "" : rows->Text(0, 0);
@@ -79,7 +84,7 @@ std::string MigratedDatabase::Sql(const std::string& statement,
 
 std::vector<std::string> MigratedDatabase::Rows(const std::string& statement,
                                                 const std::vector<SqlParam>& params) {
-  if (connection_ == nullptr) connection_ = Connect();
+  if (connection_ == nullptr) connection_ = MustConnect(OptionsFor(url()));
   const auto rows = connection_->RunOne(statement, params);
   Must(rows.status(), statement);
   std::vector<std::string> lines;

@@ -18,8 +18,10 @@ class MigratedDatabase {
   MigratedDatabase();
 
   const std::string& url() const { return database_.url(); }
+  // With TIDEMARK_TEST_POOLED in the environment they lead through a pgbouncer that pools
+  // transactions, which is this program's own; url() and the helpers below never do.
   DatabaseOptions options() const;
-  // A new session.
+  // A new session by the options.
   std::unique_ptr<Connection> Connect() const;
 
   // One statement of the test's own on a session kept for them; the first column of the first row,

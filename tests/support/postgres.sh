@@ -3,6 +3,8 @@
 #   postgres.sh start FILE [PID]  starts it, unless the one that FILE names still runs, and writes
 #                                 its connection text to FILE; it ends with process PID (default:
 #                                 the caller), however that ends
+#   postgres.sh standby FILE OF [PID]  likewise a standby that streams from the one that OF names
+#   postgres.sh promote FILE      makes a primary of it
 #   postgres.sh stop FILE         stops it and removes its data and FILE
 # As root it runs as the user postgres, with its data in /tmp, where that user gets through. Its
 # commits are not flushed: tests that are about durability start a server of their own.
@@ -11,7 +13,6 @@ set -euo pipefail
 
 action=$1
 file=$2
-owner=${3:-$PPID}
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 [ -n "$bin" ] || { echo "postgres.sh: no PostgreSQL is installed; run deploy/setup.sh" >&2; exit 1; }
 
@@ -25,15 +26,32 @@ as_user() {
 }
 server_dir() { sed -n "s/^host=\([^ ]*\).*/\1/p" "$file" 2>/dev/null || true; }
 
+new_dir() {
+  dir=$(mktemp -d /tmp/tidemark-test.XXXXXX)
+  if [ "$(id -u)" = 0 ]; then chown postgres: "$dir"; fi
+  cd "$dir"
+}
+
 start() {
   local dir
   dir=$(server_dir)
   if [ -n "$dir" ] && as_user "$bin/pg_ctl" -D "$dir/data" status >/dev/null 2>&1; then return; fi
-  dir=$(mktemp -d /tmp/tidemark-test.XXXXXX)
-  if [ "$(id -u)" = 0 ]; then chown postgres: "$dir"; fi
-  cd "$dir"
+  new_dir
   as_user "$bin/initdb" -D "$dir/data" -U tidemark -A trust -E UTF8 --locale=C --no-sync \
     >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
+  run_server
+}
+
+standby() {
+  local dir
+  new_dir
+  as_user "$bin/pg_basebackup" -d "$(cat "$1") application_name=standby" -D "$dir/data" -R -X stream \
+    --checkpoint=fast --no-sync >"$dir/backup.log" 2>&1 || { cat "$dir/backup.log" >&2; exit 1; }
+  run_server
+}
+
+# In $dir.
+run_server() {
   # No descriptor of ctest's may stay open in the server, or ctest waits for it.
   as_user "$bin/pg_ctl" -D "$dir/data" -w -t 60 -l "$dir/server.log" start -o \
     "-k $dir -c listen_addresses= -c fsync=off -c max_connections=300 -c TimeZone=Pacific/Chatham \
@@ -62,7 +80,9 @@ stop() {
 }
 
 case $action in
-  start) start ;;
+  start) owner=${3:-$PPID} && start ;;
+  standby) owner=${4:-$PPID} && standby "$3" ;;
+  promote) cd / && as_user "$bin/pg_ctl" -D "$(server_dir)/data" -w promote >/dev/null ;;
   stop) stop ;;
-  *) echo "usage: postgres.sh start FILE [PID] | stop FILE" >&2 && exit 2 ;;
+  *) echo "usage: postgres.sh start FILE [PID] | standby FILE OF [PID] | promote FILE | stop FILE" >&2 && exit 2 ;;
 esac
