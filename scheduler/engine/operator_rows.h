@@ -295,7 +295,7 @@ struct OperatorNode {
   int shards = 0;
   absl::Time started_at;
   std::optional<OperatorWatch> watch = std::nullopt;
-  bool draining = false;  // by an operator
+  bool draining = false;                                      // by an operator
   std::optional<absl::Duration> clock_offset = std::nullopt;  // the database's less the node's
   std::optional<absl::Duration> clock_uncertainty = std::nullopt;
   std::optional<absl::Duration> lag = std::nullopt;  // of the node's loop

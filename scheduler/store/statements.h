@@ -26,7 +26,7 @@ extern const std::string_view kAddFence;  // $1 node, $2 incarnation
 extern const std::string_view kAddFlush;  // $1 node, $2 incarnation
 // Owners whose lease is over and earlier incarnations of $1, but for ($1, $2) → node, incarnation.
 extern const std::string_view kPredecessors;
-extern const std::string_view kFence;  // $1 node, $2 incarnation → whether there was no row
+extern const std::string_view kFence;        // $1 node, $2 incarnation → whether there was no row
 extern const std::string_view kCountShards;  // → rows of shard
 // Takes shards that nobody owns or whose owner is fenced, up to a fair share. $1 node,
 // $2 incarnation, $3 PostgreSQL's timeline, $4 µs → shard, epoch, whether it was taken on another

@@ -174,6 +174,14 @@ TEST_F(AccessMatrixTest, WhoMayDoesAndItIsInTheAudit) {
     if (method == "OperatorService/ResumeBackfill") {
       bench_.db().Sql("UPDATE backfill SET state = 'PAUSED'");
     }
+    if (method == "OperatorService/DrainNode") {
+      bench_.db().Sql(
+          "WITH node AS (INSERT INTO scheduler_node (node_id, incarnation, address, version, "
+          "lease_until, started_at) SELECT 'node-' || n, gen_random_uuid(), 'h:1', '1', "
+          "tidemark_now() + interval '1 hour', tidemark_now() FROM generate_series(1, 2) n "
+          "RETURNING node_id, incarnation) "
+          "INSERT INTO node_fence SELECT node_id, incarnation, false, tidemark_now() FROM node");
+    }
     if (method == "AccessService/RefuseOrder") {
       bench_.db().Sql("UPDATE approval SET state = 'WAITING', decided_at = NULL");
     }

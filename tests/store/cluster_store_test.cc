@@ -152,11 +152,14 @@ TEST_F(ClusterStoreTest, ADrainedNodeKeepsNothingAndStaysUp) {
   EXPECT_THAT(a.heard.Get().snapshots.back().shards, IsEmpty());
   EXPECT_EQ(a.heard.Shards(), 0u);
   EXPECT_TRUE(a.store->Health().owns);
-  // Not even when it is alone; an operator can change his mind.
+  // Unless nobody else is left: a job without an owner is worse.
   b.store->Stop();
-  EXPECT_THAT(Owners(), ElementsAre("-|128"));
-  database_.Sql("UPDATE scheduler_node SET draining = false WHERE node_id = 'a'");
   EXPECT_TRUE(a.heard.WaitForShards(128));
+  StoreNode c(database_, "c");
+  EXPECT_TRUE(c.heard.WaitForShards(128));
+  ASSERT_TRUE(WaitFor([&] { return Owners() == std::vector<std::string>{"c|128"}; }));
+  database_.Sql("UPDATE scheduler_node SET draining = false WHERE node_id = 'a'");
+  EXPECT_TRUE(a.heard.WaitForShards(64));
 }
 
 TEST_F(ClusterStoreTest, AReportReachesTheOwnerThroughTheOtherNode) {

@@ -130,9 +130,11 @@ CREATE FUNCTION tidemark.tidemark_share(node text, term uuid) RETURNS integer
     LANGUAGE sql
     AS $$
 SELECT CASE WHEN count(*) FILTER (WHERE n.node_id = node AND n.incarnation = term AND n.draining) > 0
+             AND count(*) FILTER (WHERE NOT n.draining) > 0
             THEN 0
             ELSE ceil((SELECT count(*) FROM shard)::numeric
-                      / greatest(1, count(*) FILTER (WHERE NOT n.draining)))::integer END
+                      / coalesce(nullif(count(*) FILTER (WHERE NOT n.draining), 0),
+                                 greatest(1, count(*))))::integer END
 FROM scheduler_node n, (SELECT tidemark_now() AS at OFFSET 0) t
 WHERE n.lease_until > t.at
 $$;

@@ -27,13 +27,15 @@ ALTER TABLE inbox
   ADD COLUMN checkpoint text NOT NULL DEFAULT '';
 
 -- How many shards a node is to have: all of them, divided among the live nodes that an operator
--- does not drain.
+-- does not drain; among all live nodes when no other is left, since a job without an owner is worse.
 CREATE FUNCTION tidemark_share(node text, term uuid) RETURNS integer
   LANGUAGE sql VOLATILE AS $$
 SELECT CASE WHEN count(*) FILTER (WHERE n.node_id = node AND n.incarnation = term AND n.draining) > 0
+             AND count(*) FILTER (WHERE NOT n.draining) > 0
             THEN 0
             ELSE ceil((SELECT count(*) FROM shard)::numeric
-                      / greatest(1, count(*) FILTER (WHERE NOT n.draining)))::integer END
+                      / coalesce(nullif(count(*) FILTER (WHERE NOT n.draining), 0),
+                                 greatest(1, count(*))))::integer END
 FROM scheduler_node n, (SELECT tidemark_now() AS at OFFSET 0) t
 WHERE n.lease_until > t.at
 $$;
