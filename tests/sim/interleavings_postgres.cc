@@ -68,9 +68,9 @@ class PostgresCluster : public InterleavedCluster {
   }
   std::vector<std::string> Predecessors(const Owner& owner) override {
     std::vector<std::string> incarnations;
-    for (const Owner& other : tidemark::Predecessors(*connection_, owner).value()) {
-      incarnations.push_back(other.incarnation);
-    }
+    const auto others = tidemark::Predecessors(*connection_, owner);
+    if (!others.ok()) return incarnations;
+    for (const Owner& other : *others) incarnations.push_back(other.incarnation);
     return incarnations;
   }
   int Claim(const Owner& owner) override {
@@ -81,9 +81,9 @@ class PostgresCluster : public InterleavedCluster {
   }
   std::vector<std::string> Load(const Owner& owner) override {
     std::set<std::string> ids;
-    for (const ActiveRun& run : LoadSnapshot(*connection_, owned_[owner.incarnation])->runs) {
-      ids.insert(run.run_id);
-    }
+    const auto snapshot = LoadSnapshot(*connection_, owned_[owner.incarnation]);
+    if (!snapshot.ok()) return {};
+    for (const ActiveRun& run : snapshot->runs) ids.insert(run.run_id);
     return {ids.begin(), ids.end()};
   }
   bool Renew(const Owner& owner) override {
