@@ -139,13 +139,14 @@ void CommandFeed::Read() {
 }
 
 absl::Status CommandFeed::ReadOnce() {
+  // Before the shards are asked for: a look of that time has those that were the listener's then.
+  const absl::Duration read = clock_->Monotonic();
   const std::string shards = Shards();
   if (shards == "{}") return absl::OkStatus();
   TM_ASSIGN_OR_RETURN(Connection * connection, session_.Get());
   std::vector<Command> commands;
   std::vector<InboxItem> items;
   ClockSample sample;
-  const absl::Duration read = clock_->Monotonic();  // before the snapshot
   TM_RETURN_IF_ERROR(connection->Transact(
       [&](SqlTransaction& transaction) -> absl::Status {
         bool inbox = false;

@@ -172,6 +172,7 @@ absl::StatusOr<uint32_t> ReadTimeline(Connection& connection) {
 absl::Status Housekeeping(Connection& connection) {
   return connection.Transact([](SqlTransaction& transaction) -> absl::Status {
     TM_RETURN_IF_ERROR(transaction.Run(sql::kEnsurePartitions).status());
+    TM_RETURN_IF_ERROR(transaction.Run(sql::kForgetNodes).status());
     TM_RETURN_IF_ERROR(transaction.Run(sql::kForgetFences).status());
     return transaction.Run(sql::kForgetFlushes).status();
   });

@@ -148,9 +148,18 @@ const std::string_view kEndLease =
 
 const std::string_view kForgetFences = R"sql(
 DELETE FROM node_fence f
-WHERE f.fenced AND f.created_at < tidemark_now() - interval '7 days'
+WHERE f.created_at < tidemark_now() - interval '7 days'
+  AND (f.fenced
+       OR NOT EXISTS (SELECT 1 FROM scheduler_node n
+                      WHERE n.node_id = f.node_id AND n.incarnation = f.incarnation))
   AND NOT EXISTS (SELECT 1 FROM shard s
                   WHERE s.node_id = f.node_id AND s.incarnation = f.incarnation))sql";
+
+const std::string_view kForgetNodes = R"sql(
+DELETE FROM scheduler_node n
+WHERE n.lease_until < tidemark_now() - interval '7 days'
+  AND NOT EXISTS (SELECT 1 FROM shard s
+                  WHERE s.node_id = n.node_id AND s.incarnation = n.incarnation))sql";
 
 const std::string_view kForgetFlushes = R"sql(
 DELETE FROM flush l

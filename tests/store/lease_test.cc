@@ -331,8 +331,13 @@ TEST_F(LeaseTest, HousekeepingMakesPartitionsAheadAndForgetsOldTerms) {
   ASSERT_TRUE(Register(*one_, a_).ok());
   ClaimShards(*one_, a_).value();
   ASSERT_TRUE(ReleaseNode(*one_, a_).ok());
+  ASSERT_TRUE(Register(*two_, b_).ok());  // and is killed
+  AdvanceTime("2 days");
+  ASSERT_TRUE(Housekeeping(*one_).ok());
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM scheduler_node"), "1");
   AdvanceTime("70 days");
   ASSERT_TRUE(Housekeeping(*one_).ok());
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM scheduler_node"), "0");
   EXPECT_EQ(database_.Sql("SELECT count(*) FROM node_fence"), "0");
   EXPECT_EQ(database_.Sql("SELECT count(*) FROM flush"), "0");
   EXPECT_EQ(database_.Sql(
