@@ -184,7 +184,7 @@ struct State {
   std::unordered_map<StreamId, std::string> streams;                          // to executor_id
   std::set<std::string> drained;  // executor_ids, by operators; of those without a session, too
   std::map<std::string, int> draining_orders;  // orders of this node that are not committed yet
-  std::map<std::string, AppQueue> waiting;                                    // by app
+  std::map<std::string, AppQueue> waiting;     // by app
   // Catch-up runs that hold a slot of the budget, by app, and how many there are.
   std::map<std::string, std::set<std::string>> slots;
   int slots_held = 0;
@@ -201,7 +201,7 @@ struct State {
   absl::Duration next_scan;
   absl::Duration next_sweep;
   absl::Duration next_progress;
-  std::set<std::string> apps_told;  // as down, by this node in this term
+  std::set<std::string> apps_told;               // as down, by this node in this term
   std::map<std::string, absl::Duration> app_up;  // when an executor of the app was last seen up
   bool ids_checked = false;         // what earlier terms told of shared ids was looked at
   std::set<int64_t> cursors_ahead;  // jobs with JobState::told_cursor
@@ -218,6 +218,7 @@ struct State {
     absl::Duration since;
   };
   std::vector<Doubt> doubts;
+  absl::Duration inbox_read = -absl::InfiniteDuration();  // all that it had then has arrived
 
   // The flush being collected, and what its commit releases.
   Flush flush;
