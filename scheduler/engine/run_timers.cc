@@ -14,6 +14,8 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kCancelResend = absl::Seconds(5);
+// The inbox is looked into about so often.
+constexpr absl::Duration kInboxLook = absl::Milliseconds(500);
 // A deployment that replaces an executor is over by then.
 constexpr absl::Duration kTellLost = absl::Minutes(1);
 
@@ -51,7 +53,10 @@ absl::Duration Runs::NextDeadline(const LiveRun& run, const JobState* job) const
     }
     const absl::Duration patience = std::max(run.contact, s_.eyes_good_since);
     if (!run.told_lost) consider(ExecutorHeard(run) + kTellLost);
-    if (run.row.on_lost == OnLost::kRetry) consider(patience + timeouts.lost_after);
+    if (run.row.on_lost == OnLost::kRetry) {
+      const absl::Duration lost = patience + timeouts.lost_after;
+      consider(lost > s_.now.mono ? lost : s_.now.mono + kInboxLook);
+    }
     if (run.row.on_lost != OnLost::kRetry && !run.row.held) {
       consider(patience + timeouts.reap_after);
     }
@@ -172,7 +177,10 @@ void Runs::WatchContact(LiveRun& run, const JobState& job) {
   AttemptFacts facts;
   facts.sent = true;
   facts.on_lost = run.row.on_lost;
-  facts.lost_after_over = silent >= job.spec().timeouts.lost_after;
+  // X3: a result may wait in the inbox.
+  const absl::Duration lost_after = job.spec().timeouts.lost_after;
+  facts.lost_after_over =
+      silent >= lost_after && s_.inbox_read >= s_.now.mono - silent + lost_after;
   if (Released(facts)) {
     AttemptResult result;
     result.message = "no sign of life for " + DurationText(s_.now.mono - run.contact);

@@ -1,4 +1,5 @@
 // What executors say that they have, of this node's runs and of others'.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ void Sessions::Reconcile(ExecutorSession& session) {
 // X3: nothing is concluded from what an executor does not have any more while its result may wait
 // in the inbox. What it handed to another node was committed there before it said hello without it.
 void Sessions::SettleDoubts(absl::Duration read) {
+  s_.inbox_read = std::max(s_.inbox_read, read);
   std::vector<State::Doubt> later;
   for (State::Doubt& doubt : std::exchange(s_.doubts, {})) {
     if (doubt.since > read) {
@@ -132,6 +134,17 @@ void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,
   s_.Send(session.stream, std::move(ack));
   if (ask_again) AskAgain(session.hello.executor_id);
   if (came_free) s_.run_part->AdvanceApp(session.hello.app);
+}
+
+void Sessions::OnCongested(StreamId stream, bool congested) {
+  ExecutorSession* session = SessionOf(stream);
+  if (session == nullptr || session->congested == congested) return;
+  session->congested = congested;
+  s_.Say(LogLine::Level::kWarn,
+         congested ? "executor sends more than is handled: it is to hold, and gets nothing new"
+                   : "executor may go on",
+         {{"executor", session->hello.executor_id}});
+  if (!congested) s_.run_part->AdvanceApp(session->hello.app);
 }
 
 }  // namespace tidemark

@@ -324,17 +324,6 @@ void Sessions::OnClosed(StreamId stream) {
   if (entry.current->left) LetNextAct(entry);
 }
 
-void Sessions::OnCongested(StreamId stream, bool congested) {
-  ExecutorSession* session = SessionOf(stream);
-  if (session == nullptr || session->congested == congested) return;
-  session->congested = congested;
-  s_.Say(LogLine::Level::kWarn,
-         congested ? "executor sends more than is handled: it is to hold, and gets nothing new"
-                   : "executor may go on",
-         {{"executor", session->hello.executor_id}});
-  if (!congested) s_.run_part->AdvanceApp(session->hello.app);
-}
-
 void Sessions::Sweep() {
   CheckIds();
   for (auto& [executor_id, entry] : s_.executors) {

@@ -218,6 +218,7 @@ struct State {
     absl::Duration since;
   };
   std::vector<Doubt> doubts;
+  absl::Duration inbox_read = -absl::InfiniteDuration();  // all that it had then has arrived
 
   // The flush being collected, and what its commit releases.
   Flush flush;

@@ -27,6 +27,16 @@ TEST(ClusterTest, NoNodeJudgesAnothersRun) {
   EXPECT_EQ(c.a.StatusOf(c.of_b, "2026-11-28"), "DONE");
 }
 
+TEST(ClusterTest, ARunIsRenewedByItsOwnerAlone) {
+  TwoNodes c;
+  c.Start("e1");
+  const AttemptRef of_a = c.Begin(c.a, "e1").attempt;
+  const AttemptRef of_b = c.Begin(c.b, "e1").attempt;
+  c.Beat("e1");
+  EXPECT_EQ(c.a.executors["e1"].renewed, std::vector<AttemptRef>{of_a});
+  EXPECT_EQ(c.b.executors["e1"].renewed, std::vector<AttemptRef>{of_b});
+}
+
 TEST(ClusterTest, WhatIsNotLiveInAnOwnShardIsCancelled) {
   TwoNodes c;
   c.Start("e1");
@@ -219,6 +229,39 @@ TEST(ClusterTest, WhatTheInboxDoesNotHaveIsLost) {
   c.a.Advance(absl::Seconds(2));
   ASSERT_EQ(c.a.store.attempts.size(), 1U);
   EXPECT_EQ(c.a.store.attempts[0].outcome, "LOST");
+}
+
+TEST(ClusterTest, NobodyIsLostByLostAfterBeforeTheInboxWasLookedInto) {
+  TwoNodes c;
+  c.Start("e1");
+  c.Begin(c.a, "e1");
+  c.a.Disconnect(c.a.executors["e1"]);
+  c.a.Start("e2");
+  c.a.Advance(absl::Minutes(4));
+  c.a.inbox_stalled = true;
+  c.Finish(c.a, "e1", &c.b);
+  c.a.Advance(absl::Minutes(2));
+  EXPECT_TRUE(c.a.executors["e2"].triggers.empty());
+  c.a.inbox_stalled = false;
+  c.a.Advance(absl::Seconds(1));
+  EXPECT_EQ(c.a.StatusOf(c.of_a, "2026-11-28"), "DONE");
+  EXPECT_TRUE(c.a.executors["e2"].triggers.empty());
+  ASSERT_EQ(c.a.store.attempts.size(), 1U);
+  EXPECT_EQ(c.a.store.attempts[0].outcome, "SUCCEEDED");
+}
+
+TEST(ClusterTest, LostAfterGoesOnOnceTheInboxWasLookedInto) {
+  TwoNodes c;
+  c.Start("e1");
+  c.Begin(c.a, "e1");
+  c.a.Disconnect(c.a.executors["e1"]);
+  c.a.Start("e2");
+  c.a.inbox_stalled = true;
+  c.a.Advance(absl::Minutes(6));
+  EXPECT_TRUE(c.a.executors["e2"].triggers.empty());
+  c.a.inbox_stalled = false;
+  c.a.Advance(absl::Seconds(1));
+  EXPECT_EQ(c.a.executors["e2"].triggers.size(), 1U);
 }
 
 TEST(ClusterTest, ARefusalThroughAnotherNodeFreesTheRun) {

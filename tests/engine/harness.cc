@@ -156,6 +156,7 @@ void EngineHarness::Advance(absl::Duration d) {
     for (auto& [id, executor] : executors) {
       if (beat && executor.beats) Beat(executor);
     }
+    DeliverInbox();
     // What is due is dealt with in turns of a bounded length.
     for (bool more = true; more; more = engine_->NextWake(now_) <= now_.mono) {
       engine_->Tick(now_);
@@ -361,6 +362,8 @@ void EngineHarness::Deliver(const Outbound& message) {
                     [&](const RunReport& report) { return report.attempt == ack->attempt; });
     } else if (const auto* rejected = std::get_if<RejectedMessage>(&message.body)) {
       executor.rejected = *rejected;
+    } else if (const auto* beat = std::get_if<HeartbeatAckMessage>(&message.body)) {
+      executor.renewed = beat->renewed;
     } else if (std::holds_alternative<WaitMessage>(message.body)) {
       executor.waiting = true;
     } else if (const auto* notice = std::get_if<NoticeMessage>(&message.body)) {

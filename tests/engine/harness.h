@@ -136,7 +136,7 @@ class EngineHarness {
   void SetClock(std::string_view instant);  // of the database, while no scheduler is there
   void Suspend(absl::Duration d);           // nothing is done meanwhile
   void Pump();                              // carries out effects until there are none
-  bool inbox_stalled = false;   // nobody looks into it
+  bool inbox_stalled = false;               // nobody looks into it
   bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
@@ -167,6 +167,7 @@ class EngineHarness {
     bool draining = false;
     std::vector<std::string> notices;
     uint64_t beat = 0;
+    std::vector<AttemptRef> renewed;  // by the last answer to a heartbeat
   };
   Executor& Start(const std::string& id, int incarnation = 1);
   void Connect(Executor& executor);
