@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/engine/alerts.h"
+#include "scheduler/engine/gaps.h"
 #include "scheduler/engine/runs.h"
 #include "scheduler/engine/sessions.h"
 
@@ -44,7 +45,7 @@ void Sessions::AskAgain(const std::string& executor_id) {
   session->connected = false;
 }
 
-void Sessions::Reconcile(ExecutorSession& session) {
+void Sessions::Reconcile(ExecutorSession& session, bool new_incarnation) {
   std::set<std::string> held;
   session.foreign = 0;
   for (const HeldRun& item : session.hello.held) {
@@ -72,8 +73,11 @@ void Sessions::Reconcile(ExecutorSession& session) {
     if (run == nullptr || held.contains(run_id)) continue;
     if (run->row.registration > session.registration) continue;
     if (run->row.registration == session.registration) session.Hold(run->row);
-    s_.doubts.push_back(
-        {session.hello.executor_id, session.registration, {run_id, run->row.attempt}, s_.now.mono});
+    s_.doubts.push_back({session.hello.executor_id,
+                         session.registration,
+                         {run_id, run->row.attempt},
+                         s_.now.mono,
+                         new_incarnation});
   }
 }
 
@@ -82,6 +86,7 @@ void Sessions::Reconcile(ExecutorSession& session) {
 void Sessions::SettleDoubts(absl::Duration read) {
   s_.inbox_read = std::max(s_.inbox_read, read);
   std::vector<State::Doubt> later;
+  std::set<std::string> renewed;  // apps with a new process, of whose old one something was judged
   for (State::Doubt& doubt : std::exchange(s_.doubts, {})) {
     if (doubt.since > read) {
       later.push_back(std::move(doubt));
@@ -92,12 +97,17 @@ void Sessions::SettleDoubts(absl::Duration read) {
     if (run == nullptr || session == nullptr || run->row.attempt != doubt.attempt.attempt) continue;
     if (run->row.registration < doubt.registration) {
       s_.run_part->OnProcessGone(*run);
+      if (doubt.new_incarnation) renewed.insert(session->hello.app);
     } else if (run->row.registration == doubt.registration && run->contact <= doubt.since) {
       s_.run_part->OnNotHeld(*run, *session);
     }
   }
   s_.doubts.insert(s_.doubts.end(), std::make_move_iterator(later.begin()),
                    std::make_move_iterator(later.end()));
+  // C4: what failed with the old process, the new one may mend.
+  for (const std::string& app : renewed) {
+    s_.gap_part->EvaluateApp(app, TriggerPoint::kNewIncarnation);
+  }
 }
 
 void Sessions::OnHeartbeat(ExecutorSession& session, const Heartbeat& beat,

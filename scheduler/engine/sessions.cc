@@ -257,7 +257,7 @@ void Sessions::Welcome(ExecutorEntry& entry, bool new_incarnation) {
   for (const RunReport& report : session.hello.results) {
     OnReport(session, report, s_.now.mono);
   }
-  Reconcile(session);
+  Reconcile(session, new_incarnation);
   s_.fail_over_part->OnHello(session);
   session.hello.results.clear();
   session.hello.held.clear();

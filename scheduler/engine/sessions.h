@@ -74,7 +74,7 @@ class Sessions {
 
   // ---- session_held.cc
   void OnHeartbeat(ExecutorSession& session, const Heartbeat& beat, absl::Duration received);
-  void Reconcile(ExecutorSession& session);
+  void Reconcile(ExecutorSession& session, bool new_incarnation);
   bool IsOurs(const HeldRun& held) const;
   LiveRun* FindHeld(const ExecutorSession& session, const HeldRun& held);
   void Deny(const ExecutorSession& session, const HeldRun& held);

@@ -216,6 +216,7 @@ struct State {
     int64_t registration = 0;
     AttemptRef attempt;
     absl::Duration since;
+    bool new_incarnation = false;  // that process was new here
   };
   std::vector<Doubt> doubts;
   absl::Duration inbox_read = -absl::InfiniteDuration();  // all that it had then has arrived

@@ -363,28 +363,5 @@ TEST(ClusterTest, ANewProcessIsNewsToEachNode) {
   EXPECT_EQ(c.b.executors["e1"].triggers.size(), 2U) << "the same process as before";
 }
 
-TEST(ClusterTest, ADateWaitsForTheRowOfAnotherNodesJob) {
-  TwoNodes c;
-  JobSpec spec = EngineHarness::DailyJob("", "2026-11-28");
-  spec.after = {{"of-a", 0}};
-  const int64_t waits = c.Make(spec, "waits", 2);
-  c.b.EndTerm();
-  c.b.StartTerm();
-  c.Start("e1");
-  c.Begin(c.b, "e1");
-  c.Finish(c.b, "e1");  // of-b
-  const size_t before = c.b.executors["e1"].triggers.size();
-  c.Advance(absl::Minutes(3));
-  EXPECT_EQ(c.b.executors["e1"].triggers.size(), before) << "of-a is not done";
-  c.Begin(c.a, "e1");
-  c.Finish(c.a, "e1");
-  ASSERT_EQ(c.a.StatusOf(c.of_a, "2026-11-28"), "DONE");
-  c.Advance(absl::Minutes(2));  // a look at what is late
-  ASSERT_GT(c.b.executors["e1"].triggers.size(), before);
-  c.Begin(c.b, "e1");
-  c.Finish(c.b, "e1");
-  EXPECT_EQ(c.a.StatusOf(waits, "2026-11-28"), "DONE");
-}
-
 }  // namespace
 }  // namespace tidemark
