@@ -93,6 +93,10 @@ void EngineLoop::Run() {
 void EngineLoop::Turn(const std::deque<Event>& events) {
   constexpr size_t kSlice = 128;
   const absl::Duration begin = clock_.Monotonic();
+  // X3, X5: a process that was suspended acts no more under a lease that ended meanwhile.
+  if (engine_.active() && !outlets_.store->TermGoesOn()) {
+    engine_.TermEnded(Now(), "its lease was over when it woke up");
+  }
   LaunchDue();
   size_t handled = 0;
   for (const Event& event : events) {

@@ -50,6 +50,7 @@ class SchedulerStore::Impl {
   void Query(uint64_t term, LedgerQuery query);
   void Poke();
   StoreHealth Health() const;
+  bool TermGoesOn();
 
  private:
   // The threads of a term; what is null has not started.
@@ -73,6 +74,7 @@ class SchedulerStore::Impl {
   // What a Stop breaks, so that it need not wait; null: nothing, it is to be a graceful one.
   void BreakOnStop(Session* session);
   void Enter(Term* term);
+  void SetTold(Term* term);
   void Leave(const std::string& why);
   // The process ends: lease and shards are free at once.
   void GiveBack(const Term& term);
@@ -92,6 +94,8 @@ class SchedulerStore::Impl {
   mutable Mutex health_mutex_;
   const Term* current_ ABSL_GUARDED_BY(health_mutex_) = nullptr;  // while it is on
   absl::Duration current_since_ ABSL_GUARDED_BY(health_mutex_);
+  // From before its OnTermStarted until after its OnTermEnded.
+  Term* told_ ABSL_GUARDED_BY(health_mutex_) = nullptr;
   std::string problem_ ABSL_GUARDED_BY(health_mutex_) = "the database was not reached yet";
   Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
@@ -182,6 +186,7 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
                            {"shards", std::to_string(snapshot->shards.size())},
                            {"jobs", std::to_string(snapshot->jobs.size())},
                            {"live_runs", std::to_string(snapshot->runs.size())}});
+  SetTold(term.get());
   StartWorkers(*term, *std::move(snapshot));
   Enter(term.get());
   leaving_.clear();
@@ -190,6 +195,7 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   const bool was_over = term->Over();
   Leave(was_over ? term->why() : "the term ends");
   StopWorkers(*term, !was_over);
+  SetTold(nullptr);
   LogInfo("term ended", {{"incarnation", term->info().incarnation}, {"why", term->why()}});
   if (Stopping()) {
     GiveBack(*term);
@@ -208,10 +214,20 @@ void SchedulerStore::Impl::Enter(Term* term) {
   problem_.clear();
 }
 
+void SchedulerStore::Impl::SetTold(Term* term) {
+  const MutexLock lock(&health_mutex_);
+  told_ = term;
+}
+
 void SchedulerStore::Impl::Leave(const std::string& why) {
   const MutexLock lock(&health_mutex_);
   current_ = nullptr;
   problem_ = why;
+}
+
+bool SchedulerStore::Impl::TermGoesOn() {
+  const MutexLock lock(&health_mutex_);
+  return told_ == nullptr || !told_->Over();
 }
 
 StoreHealth SchedulerStore::Impl::Health() const {
@@ -392,6 +408,7 @@ void SchedulerStore::Query(uint64_t term, LedgerQuery query) {
   impl_->Query(term, std::move(query));
 }
 StoreHealth SchedulerStore::Health() const { return impl_->Health(); }
+bool SchedulerStore::TermGoesOn() { return impl_->TermGoesOn(); }
 void SchedulerStore::PokeCommands() { impl_->Poke(); }
 void SchedulerStore::Stop() { impl_->Stop(); }
 

@@ -112,6 +112,9 @@ class SchedulerStore {
   void Submit(uint64_t term, Flush flush);
   void Query(uint64_t term, LedgerQuery query);
   StoreHealth Health() const;
+  // False: the time of the term that was told is over; it is ended. For whoever was stopped for
+  // long and is about to act, which OnTermEnded would reach too late.
+  bool TermGoesOn();
   // A command was written by this process: looks at once.
   void PokeCommands();
   // Commits what was submitted (while the term lasts), frees shards and lease, ends all threads.

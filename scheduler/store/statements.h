@@ -48,7 +48,7 @@ extern const std::string_view kFreeShards;    // $1 node, $2 incarnation
 extern const std::string_view kEndLease;      // $1 node, $2 incarnation
 extern const std::string_view kForgetFences;  // of long ago, nothing refers to them
 extern const std::string_view kForgetFlushes;
-extern const std::string_view kForgetNodes;  // whose lease ended long ago
+extern const std::string_view kForgetNodes;       // whose lease ended long ago
 extern const std::string_view kTimeline;          // → number
 extern const std::string_view kEnsurePartitions;  // → number made
 extern const std::string_view kDropPartition;     // history days, log days → its name or ""
