@@ -19,7 +19,7 @@ TEST(FleetTest, D01ADeadlockWithACleanUpDelaysNoHeartbeatAndIsRetried) {
   World world;
   world.StartScheduler();
   ASSERT_TRUE(WaitFor([&] {
-    return ReadFile(world.Path("scheduler.log")).find("term started jobs") != std::string::npos;
+    return ReadFile(world.Path("scheduler.log")).find("shards taken") != std::string::npos;
   }));
   Fleet steady(world.address(), "steady", 100);
   Fleet coming(world.address(), "coming", 100);

@@ -42,8 +42,8 @@ class Background {
 
  private:
   bool BeforeLock() {
-    return database_.Sql("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid_ +
-                         " AND wait_event_type = 'Lock'") == "1";
+    // Not its wait_event, which still says so for a moment after it got the lock.
+    return database_.Sql("SELECT cardinality(pg_blocking_pids(" + pid_ + ")) > 0") == "t";
   }
 
   MigratedDatabase& database_;
