@@ -21,12 +21,14 @@ constexpr char kBehind[] =
     "SELECT j.name || ' is behind: ' || c.last_fire FROM job_cursor c JOIN job j "
     "ON j.job_id = c.job_id WHERE j.name LIKE '%tick-%' AND NOT j.paused "
     "AND c.last_fire < tidemark_now() - interval '5 s' ORDER BY 1";
-// What a pause met before it was sent waits for the job to be resumed.
+// What a pause met before it was sent, or after a full executor refused it, waits for the job to be
+// resumed.
 constexpr char kLive[] =
     "SELECT job_name || '/' || occurrence || ' ' || status || ' attempt ' || attempt || ' on ' || "
     "coalesce(executor_id, '-') || ' held ' || held FROM active_run "
-    "WHERE NOT (armed AND fire_time > tidemark_now()) AND NOT (status = 'PENDING' AND attempt = 0 "
-    "AND EXISTS (SELECT 1 FROM job j WHERE j.job_id = active_run.job_id AND j.paused)) ORDER BY 1";
+    "WHERE NOT (armed AND fire_time > tidemark_now()) AND NOT (status = 'PENDING' "
+    "AND coalesce(executor_id, '') = '' AND EXISTS (SELECT 1 FROM job j WHERE j.job_id = "
+    "active_run.job_id AND j.paused)) ORDER BY 1";
 
 // A pause would keep it from its retry, and what is queued behind it from its turn.
 constexpr char kOld[] =
