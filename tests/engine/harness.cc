@@ -133,6 +133,11 @@ void EngineHarness::DeliverInbox() {
   engine_->InboxArrived(now_, items, now_.mono);
 }
 
+void EngineHarness::AnswerOldLook(absl::Duration ago) {
+  engine_->InboxArrived(now_, {}, now_.mono - ago);
+  Pump();
+}
+
 void EngineHarness::EndTerm() {
   engine_->TermEnded(now_, "test");
   stalled_.clear();

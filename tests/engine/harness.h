@@ -136,7 +136,9 @@ class EngineHarness {
   void SetClock(std::string_view instant);  // of the database, while no scheduler is there
   void Suspend(absl::Duration d);           // nothing is done meanwhile
   void Pump();                              // carries out effects until there are none
-  bool inbox_stalled = false;               // nobody looks into it
+  // A look into the inbox that began so long ago, and found nothing, is answered only now.
+  void AnswerOldLook(absl::Duration ago);
+  bool inbox_stalled = false;   // nobody looks into it
   bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
