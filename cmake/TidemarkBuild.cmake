@@ -6,10 +6,22 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+# Several files compiled as one: a first build takes a third of the time, but a change compiles its
+# neighbours too. Who edits, and whoever compiles through ccache, is better off without.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(batch OFF)
+else()
+  set(batch ON)
 endif()
+option(TIDEMARK_BATCH "Compile several files as one: for a first build" ${batch})
+if(TIDEMARK_BATCH)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+endif()
+# tidemark_alone(FILES...): those that say a name of their own as a neighbour does.
+function(tidemark_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
 
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)

@@ -31,6 +31,11 @@ inline absl::Status Annotate(const absl::Status& status, const std::string& cont
   return absl::Status(status.code(), context + ": " + std::string(status.message()));
 }
 
+// INVALID_ARGUMENT: what was asked cannot be done as it stands, and why.
+inline absl::Status Invalid(const std::string& message) {
+  return absl::InvalidArgumentError(message);
+}
+
 // The message as a std::string (Debian's Abseil has a string_view of its own).
 inline std::string Message(const absl::Status& status) { return std::string(status.message()); }
 

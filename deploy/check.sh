@@ -131,8 +131,8 @@ check_tidy() {
   local list log=$root/build/.tidy.log skipped=$root/build/.tidy.skipped
   list=$(tidy_sources)
   if [ -z "$list" ]; then return; fi
-  # The generated headers of the wire contracts must be there.
-  configure_and_build debug tidemark_proto >"$log" 2>&1 || {
+  # A compile command for each file, and the generated headers of the wire contracts.
+  configure_and_build tidy tidemark_proto_headers >"$log" 2>&1 || {
     fault "$(tail -n 5 "$log")" "  What to do: make the build pass (deploy/test.sh)"
     return
   }
@@ -142,7 +142,7 @@ check_tidy() {
     if [ "$tidy_scope" != all ] && [ "$(date +%s)" -gt "$tidy_until" ]; then
       echo "$0" >>"$tidy_skipped"; exit 0
     fi
-    clang-tidy-19 --quiet -p build/debug "$0" 2>/dev/null' <<<"$list" >"$log"
+    clang-tidy-19 --quiet -p build/tidy "$0" 2>/dev/null' <<<"$list" >"$log"
   if grep -qE '(warning|error):' "$log"; then
     fault "$(sed "s|^$root/||" "$log" | grep -vE '^$')" \
       "  What to do: mend it, or say // NOLINT(check-name): why"

@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   # building
-  g++ cmake ninja-build ccache git pkg-config
+  g++ cmake ninja-build git pkg-config
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev
   zlib1g-dev
   libpqxx-dev libpq-dev libcurl4-openssl-dev libspdlog-dev libyaml-cpp-dev libcli11-dev libhiredis-dev

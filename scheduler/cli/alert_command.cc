@@ -14,8 +14,6 @@ namespace {
 using Stub = Cli::Stub;
 using AlertStub = Cli::AlertStub;
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 struct AlertOptions {
   std::string job;
   std::string kind;

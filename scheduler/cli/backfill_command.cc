@@ -16,8 +16,6 @@ constexpr absl::Duration kLook = absl::Milliseconds(500);
 // A scheduler that restarts is no reason to stop watching.
 constexpr int kMaxMisses = 60;
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 // "[########............] 8 of 20: 6 done, 1 failed, 1 settled by others, 1 running"
 std::string ProgressLine(const v1::Backfill& backfill) {
   constexpr uint32_t kWidth = 20;

@@ -15,10 +15,6 @@ namespace {
 constexpr size_t kMaxBytes = size_t{8} * 1024 * 1024;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status CheckText(std::string_view text, const std::string& file) {
   if (text.size() > kMaxBytes) return Invalid(file + ": is larger than 8 MiB");
   if (!IsCleanUtf8(text)) return Invalid(file + ": is not UTF-8 text, or has a NUL");

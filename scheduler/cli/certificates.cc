@@ -18,10 +18,6 @@ namespace {
 constexpr int kSerialBits = 127;
 constexpr long kVersion3 = 2;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 std::string TextOf(BIO* bio) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio, &data);

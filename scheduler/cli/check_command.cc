@@ -20,8 +20,6 @@ struct CheckOptions {
   uint32_t limit = 100;
 };
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 // "LATE, settled 2026-11-29T10:12:00Z"
 std::string VerdictText(const v1::CheckedDate& date) {
   if (!date.has_settled_at()) return date.verdict();

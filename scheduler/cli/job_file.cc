@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/status.h"
 #include "common/text.h"
 #include "scheduler/cli/yaml_message.h"
 #include "yaml-cpp/yaml.h"
@@ -10,10 +11,6 @@ namespace tidemark {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{8} * 1024 * 1024;
-
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
 
 // The four things that every job must say, told with the place of the job.
 void CheckRequired(const YAML::Node& node, const std::string& path, const v1::JobSpec& job,

@@ -14,8 +14,6 @@ using Stub = Cli::Stub;
 
 constexpr absl::Duration kLook = absl::Milliseconds(500);
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 struct DrillOptions {
   v1::DrillJobRequest request;
   double timeout_minutes = 60;

@@ -15,8 +15,6 @@ namespace {
 
 using Stub = Cli::Stub;
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 struct RunListOptions {
   std::string job;
   std::vector<std::string> statuses;

@@ -40,6 +40,9 @@ size_t DisplayWidth(const std::string& text);
 // "2026-11-28T17:00:00Z", whole seconds.
 std::string TimeText(const google::protobuf::Timestamp& time);
 
+// What a cell shows of a text that may be empty.
+inline std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
 // Cut to `width` columns, with "…" where something was cut.
 std::string Shorten(const std::string& text, size_t width);
 

@@ -11,8 +11,6 @@ namespace {
 
 using Stub = Cli::Stub;
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 // ---------------------------------------------------------------- list
 
 struct WatermarkOptions {

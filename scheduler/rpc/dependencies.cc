@@ -16,10 +16,6 @@ constexpr size_t kMaxChain = 200;
 
 using Edges = std::map<std::string, std::vector<std::string>>;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 std::vector<std::string> AfterNames(const JobSpec& spec) {
   std::vector<std::string> names;
   for (const Dependency& d : spec.after) names.push_back(d.job);

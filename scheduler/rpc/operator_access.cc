@@ -13,10 +13,6 @@ namespace {
 constexpr size_t kMaxReason = 1024;
 constexpr uint32_t kMostEntries = 1000;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status CheckName(const std::string& field, const std::string& name) {
   const std::string problem = NameProblem(name);
   return problem.empty() ? absl::OkStatus() : Invalid(field + ": " + problem);

@@ -13,10 +13,6 @@ namespace {
 
 constexpr size_t kMaxReason = 1024;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status CheckText(const std::string& name, const std::string& text) {
   if (text.size() <= kMaxReason && IsCleanUtf8(text)) return absl::OkStatus();
   return Invalid(name + ": must be UTF-8 text of at most 1024 bytes");

@@ -19,10 +19,6 @@ constexpr int kMeasured = 20;  // runs that an expected duration is taken from
 constexpr size_t kMaxReason = 1024;
 constexpr uint32_t kMaxDrill = 366;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status Refused(const std::string& message) {
   return absl::FailedPreconditionError(ToAbsl(message));
 }

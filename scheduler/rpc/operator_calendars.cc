@@ -22,10 +22,6 @@ constexpr size_t kMostDates = 20000;  // told in one answer
 constexpr const char* kWeekdays[] = {"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
 constexpr uint8_t kDefaultWeekend = 0b1000001;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 const char* ModeName(Calendar::Mode mode) {
   return mode == Calendar::Mode::kInclude ? "include" : "exclude";
 }

@@ -13,10 +13,6 @@
 namespace tidemark {
 namespace {
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::StatusOr<std::optional<absl::CivilDay>> ReadDay(const std::string& field,
                                                       const std::string& text) {
   if (text.empty()) return std::optional<absl::CivilDay>();

@@ -14,10 +14,6 @@ namespace {
 constexpr size_t kMaxReason = 1024;
 constexpr int kMaxDays = 3660;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status CheckReason(const std::string& reason, bool required) {
   if (required && reason.empty()) return Invalid("it needs a reason: --reason \"why\"");
   if (reason.size() > kMaxReason || !IsCleanUtf8(reason)) {

@@ -19,10 +19,6 @@ namespace {
 constexpr int kMaxJobsInRequest = 1000;
 constexpr int kApplyAttempts = 3;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 std::string Who(const std::string& job) { return "job '" + EscapeControl(job) + "': "; }
 
 // Whether a field that decides when the job is due differs.

@@ -16,10 +16,6 @@
 namespace tidemark {
 namespace {
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 // The status as operators see it.
 v1::RunStatus ShownStatus(const OperatorRun& run) {
   const bool filled = run.trigger_type == "CATCH_UP" || run.trigger_type == "BACKFILL";

@@ -17,10 +17,6 @@ namespace {
 constexpr int kNearDays = 370;  // how far to look for a due date beside one that is not
 constexpr size_t kMaxReason = 1024;
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(ToAbsl(message));
-}
-
 absl::Status Refused(const std::string& message) {
   return absl::FailedPreconditionError(ToAbsl(message));
 }

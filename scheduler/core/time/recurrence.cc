@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "common/status.h"
+
 namespace tidemark {
 namespace {
-
-absl::Status Invalid(const std::string& message) { return absl::InvalidArgumentError(message); }
 
 std::string Of(std::string_view text) { return "\"" + std::string(text.substr(0, 40)) + "\""; }
 

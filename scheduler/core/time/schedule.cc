@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "common/status.h"
 #include "scheduler/core/time/zone.h"
 
 namespace tidemark {
@@ -14,8 +15,6 @@ constexpr int kMaxOffset = 366;
 // Fires that a calendar may turn down in a row before a schedule counts as never due again.
 constexpr int kMaxRefusals = 10000;
 constexpr absl::Duration kMaxEvery = absl::Hours(24 * 3660);
-
-absl::Status Invalid(const std::string& message) { return absl::InvalidArgumentError(message); }
 
 bool WholeSeconds(absl::Duration d) { return absl::Trunc(d, absl::Seconds(1)) == d; }
 bool WholeSeconds(absl::Time t) { return WholeSeconds(t - absl::UnixEpoch()); }
