@@ -65,7 +65,11 @@ tell_faults() {
     awk -v name="$name" '
       $0 ~ /^ *[0-9]+\/[0-9]+ Test / { show = index($0, " " name " ") > 0 && $0 !~ / Passed / ? 1 : 0 }
       show && $0 !~ /^ *Start / { print }' \
-      "$root/build/.ctest.$(basename "${preset_name%:}").log" | tail -n 60
+      "$root/build/.ctest.$(basename "${preset_name%:}").log" >"$root/build/.fault.log"
+    # What failed may stand far above its end.
+    grep -n -A 8 -E ': Failure$|FAILED|Sanitizer|terminate called' "$root/build/.fault.log" |
+      head -n 40 || true
+    tail -n 20 "$root/build/.fault.log"
   done <<<"$faults"
 }
 

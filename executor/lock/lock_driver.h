@@ -44,10 +44,10 @@ class LockDriver {
   Acquired Acquire(const std::string& key, absl::Duration ttl, OnLost on_lost,
                    std::stop_token stop);
   // kReleased, kNotOwner or kReleaseUnknown; the same on every call.
-  LockNotice::Kind Release(LockId lock);
-  bool Lost(LockId lock) const;
+  LockNotice::Kind Release(LockId id);
+  bool Lost(LockId id) const;
   // After Release: nobody will ask about this lock any more.
-  void Forget(LockId lock);
+  void Forget(LockId id);
   // Nothing is held and no release is left to be done.
   bool Idle() const;
 

@@ -16,7 +16,7 @@ constexpr absl::Duration kCloseTimeout = absl::Seconds(2);
 
 }  // namespace
 
-Driver::Driver(CoreOptions options, std::vector<std::string> schedulers,
+Driver::Driver(CoreOptions options, const std::vector<std::string>& schedulers,
                std::map<std::string, HandlerEntry> handlers, std::unique_ptr<Spool> spool,
                DriverDeps deps)
     : options_(std::move(options)),
@@ -152,15 +152,15 @@ void Driver::On(SendEffect effect) {
   if (it != links_.end()) it->second->Send(std::move(effect.message), effect.bytes);
 }
 
-void Driver::On(CloseEffect effect) {
+void Driver::On(const CloseEffect& effect) {
   if (effect.parked_by) dialer_.Park(effect.link, *effect.parked_by);
   const auto it = links_.find(effect.link);
   if (it != links_.end()) it->second->Finish();
 }
 
-void Driver::On(NodesEffect effect) { dialer_.SetNodes(effect.addresses, Now().mono); }
+void Driver::On(const NodesEffect& effect) { dialer_.SetNodes(effect.addresses, Now().mono); }
 
-void Driver::On(StartEffect effect) {
+void Driver::On(const StartEffect& effect) {
   const AttemptKey key = effect.key;
   const auto post = [this, queue = queue_](auto call) {
     queue->Post([this, call = std::move(call)] { call(*this); });
@@ -204,15 +204,15 @@ void Driver::On(CancelEffect effect) {
   if (it != runs_.end()) it->second->Cancel(std::move(effect.reason), false);
 }
 
-void Driver::On(AbortEffect effect) {
+void Driver::On(const AbortEffect& effect) {
   deps_.log.Error("aborting this process", {{"reason", effect.reason}});
   deps_.abort(effect.reason);
   exit_code_ = kExitHandlersStuck;  // only where a test's abort returns
 }
 
 void Driver::On(SpoolWriteEffect effect) { writer_->Write(effect.key, std::move(effect.report)); }
-void Driver::On(SpoolAckEffect effect) { writer_->Acknowledge(effect.key); }
-void Driver::On(SpoolDeleteEffect effect) { writer_->Delete(effect.key); }
+void Driver::On(const SpoolAckEffect& effect) { writer_->Acknowledge(effect.key); }
+void Driver::On(const SpoolDeleteEffect& effect) { writer_->Delete(effect.key); }
 void Driver::On(LeaveEffect effect) { exit_code_ = effect.code; }
 
 void Driver::On(const NoteEffect& note) {

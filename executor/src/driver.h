@@ -41,7 +41,7 @@ struct DriverDeps {
 // the handlers' threads hand it events. Run once.
 class Driver {
  public:
-  Driver(CoreOptions options, std::vector<std::string> schedulers,
+  Driver(CoreOptions options, const std::vector<std::string>& schedulers,
          std::map<std::string, HandlerEntry> handlers, std::unique_ptr<Spool> spool,
          DriverDeps deps);
   ~Driver();
@@ -60,14 +60,14 @@ class Driver {
   void Dial(Moment now);
   void Apply(Effect effect);
   void On(SendEffect effect);
-  void On(CloseEffect effect);
-  void On(NodesEffect effect);
-  void On(StartEffect effect);
+  void On(const CloseEffect& effect);
+  void On(const NodesEffect& effect);
+  void On(const StartEffect& effect);
   void On(CancelEffect effect);
-  void On(AbortEffect effect);
+  void On(const AbortEffect& effect);
   void On(SpoolWriteEffect effect);
-  void On(SpoolAckEffect effect);
-  void On(SpoolDeleteEffect effect);
+  void On(const SpoolAckEffect& effect);
+  void On(const SpoolDeleteEffect& effect);
   void On(LeaveEffect effect);
   void On(const NoteEffect& note);
   void LogNote(const NoteEffect& note);

@@ -51,7 +51,8 @@ absl::StatusOr<Spool::Loaded> Spool::Load() {
     TM_ASSIGN_OR_RETURN(const std::string bytes, ReadFileIn(dir_fd_, name));
     if (auto result = ParseOldSpoolFile(name, bytes)) {
       // A segment has it when a conversion was interrupted; its word is the later one.
-      results.try_emplace(KeyOf(result->report.attempt()), *std::move(result));
+      const auto key = KeyOf(result->report.attempt());
+      results.try_emplace(key, *std::move(result));
       converted.push_back(name);
       continue;
     }

@@ -83,6 +83,7 @@ std::string JsonList(const std::vector<std::string>& items) {
 
 void PrintJson(const Answer& answer, bool words, std::ostream& out) {
   std::vector<std::string> fires;
+  fires.reserve(answer.fires.size());
   for (const absl::Time fire : answer.fires) fires.push_back(FormatInstant(fire, answer.zone));
   out << "{";
   if (words) out << "\"words\": " << JsonString(CronInWords(answer.cron)) << ", ";

@@ -81,16 +81,16 @@ class StoreListener {
   virtual void OnCommands(std::vector<Command> commands) = 0;  // each once a term, oldest first
   virtual void OnClockSample(const ClockSample& sample) = 0;   // also between terms
   // More shards in the middle of the term, with all that belongs to them.
-  virtual void OnShardsGained(Snapshot /*gained*/) {}
+  virtual void OnShardsGained(Snapshot gained) = 0;
   // Reports that other nodes took in for this one's runs, each once a term, oldest first.
   // After every look into the inbox, also an empty one: all that was there at `read`
   // (Clock::Monotonic) has been told by now.
-  virtual void OnInbox(std::vector<InboxItem> /*items*/, absl::Duration /*read*/) {}
+  virtual void OnInbox(std::vector<InboxItem> items, absl::Duration read) = 0;
   // Addresses of all live nodes: at the term's start and when they change.
-  virtual void OnNodes(std::vector<std::string> /*addresses*/) {}
+  virtual void OnNodes(std::vector<std::string> addresses) = 0;
   // All executors that operators drained: at the term's start if there are any, and when they
   // change. The order's own node knows it before.
-  virtual void OnDrained(std::set<std::string> /*executor_ids*/) {}
+  virtual void OnDrained(std::set<std::string> executor_ids) = 0;
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

@@ -67,6 +67,7 @@ class SimNode : public StoreListener {
   void OnShardsGained(Snapshot gained) override;
   void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
+  void OnDrained(std::set<std::string> /*executor_ids*/) override {}  // nobody does
 
   double slow = 0.003;       // share of trips and commits that take long
   double slow_reads = 0.03;  // share of ledger answers that are on their way for long
