@@ -220,6 +220,10 @@ void EngineLoop::OnDrained(std::set<std::string> executor_ids) {
   Post([this, ids = std::move(executor_ids)] { engine_.ExecutorsDrained(Now(), ids); });
 }
 
+void EngineLoop::OnUpstreams(std::vector<std::string> jobs) {
+  Post([this, jobs = std::move(jobs)] { engine_.UpstreamsSettled(Now(), jobs); });
+}
+
 void EngineLoop::OnClockSample(const ClockSample& sample) {
   Post([this, sample] { TakeSample(sample); });
 }

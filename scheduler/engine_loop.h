@@ -67,6 +67,7 @@ class EngineLoop : public StoreListener, public GatewayListener {
   void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
   void OnDrained(std::set<std::string> executor_ids) override;
+  void OnUpstreams(std::vector<std::string> jobs) override;
   void OnMessage(StreamId stream, ExecutorMessage message, absl::Duration received) override;
   void OnStreamClosed(StreamId stream) override;
   void OnCongested(StreamId stream, bool congested) override;

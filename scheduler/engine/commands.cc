@@ -60,6 +60,7 @@ void Commands::JobChanged(const Command& command) {
     s_.run_part->AdvanceJob(job);
     s_.gap_part->Evaluate(job, TriggerPoint::kOperator);
     s_.gap_part->EvaluateDependents(job.name());
+    s_.gap_part->TellOthers(job);
   }
   Done(command, {{"message", "taken over"}});
 }

@@ -276,6 +276,13 @@ void Engine::ExecutorsDrained(Moment now, std::set<std::string> executor_ids) {
   if (parts_->state.active) parts_->sessions.TakeDrained(std::move(executor_ids));
 }
 
+void Engine::UpstreamsSettled(Moment now, const std::vector<std::string>& jobs) {
+  SetNow(now);
+  if (!parts_->state.active) return;  // all is looked at when a term starts
+  if (jobs.empty()) parts_->gaps.EvaluateWaiting();
+  for (const std::string& job : jobs) parts_->gaps.EvaluateDependents(job);
+}
+
 void Engine::InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read) {
   SetNow(now);
   State& s = parts_->state;

@@ -50,6 +50,9 @@ class Engine {
   void InboxArrived(Moment now, const std::vector<InboxItem>& items, absl::Duration read);
   // All executors that operators drained, whichever node took the order.
   void ExecutorsDrained(Moment now, std::set<std::string> executor_ids);
+  // Other nodes' jobs of which dates were settled (Flush.news), by name. None named: it may have
+  // been any of them, since word of it may have been lost.
+  void UpstreamsSettled(Moment now, const std::vector<std::string>& jobs);
   void Tick(Moment now);
   // The first of what is due by now, which Tick would see to as well, and nothing else. False:
   // nothing is due, or it has to wait.

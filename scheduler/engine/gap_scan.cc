@@ -1,5 +1,7 @@
 // Which gaps are looked at although nothing happened.
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "scheduler/engine/checks.h"
 #include "scheduler/engine/gaps.h"
@@ -28,6 +30,19 @@ void Gaps::Scan() {
     Look(*job, TriggerPoint::kScan, /*whole=*/false);
   }
   s_.job_part->WatchCursors();
+}
+
+void Gaps::EvaluateWaiting() {
+  const std::set<int64_t> late = s_.late;
+  for (const int64_t id : late) {
+    JobState* job = s_.FindJob(id);
+    if (job == nullptr) continue;
+    const std::vector<Dependency>& after = job->spec().after;
+    const bool foreign = std::any_of(after.begin(), after.end(), [&](const Dependency& d) {
+      return s_.FindJobNamed(d.job) == nullptr;
+    });
+    if (foreign) Evaluate(*job, TriggerPoint::kContinue);
+  }
 }
 
 void Gaps::ScanShare() {

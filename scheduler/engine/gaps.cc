@@ -134,6 +134,7 @@ void Gaps::Expire(JobState& job, const std::vector<Occurrence>& dates, bool firs
 void Gaps::WriteUnderWay(JobState& job, bool verdict) {
   ++s_.Extra(job).writes;
   s_.arm_part->Disarm(job);
+  if (verdict) TellOthers(job);
   s_.OnCommit([this, id = job.row.job_id, verdict](const FlushResult&) {
     JobState* job = s_.FindJob(id);
     if (job == nullptr) return;
@@ -154,6 +155,11 @@ void Gaps::EvaluateDependents(const std::string& job_name) {
   for (const int64_t id : dependents) {
     if (JobState* job = s_.FindJob(id)) Evaluate(*job, TriggerPoint::kContinue);
   }
+}
+
+// What is lost of it the scan finds: within a minute.
+void Gaps::TellOthers(const JobState& job) {
+  if (!s_.OwnsAll()) s_.flush.news.push_back({job.row.job_id, job.name()});
 }
 
 std::optional<UpstreamDate> Gaps::WaitsFor(absl::CivilDay date, const LedgerResult& ledger) {

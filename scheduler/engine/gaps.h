@@ -53,6 +53,11 @@ class Gaps {
   void WriteUnderWay(JobState& job, bool verdict = true);
   // Looks at the gaps of the jobs that wait for this one.
   void EvaluateDependents(const std::string& job_name);
+  // To be called with each change that jobs which wait for this one may have waited for: other
+  // nodes hear of it once the flush is committed.
+  void TellOthers(const JobState& job);
+  // Looks at the gaps of all jobs known to be late that wait for jobs of other nodes.
+  void EvaluateWaiting();
   // The upstream date that holds a date of the job back, if one does, as the ledger answered.
   std::optional<UpstreamDate> WaitsFor(absl::CivilDay date, const LedgerResult& ledger);
 

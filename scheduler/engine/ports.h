@@ -308,6 +308,13 @@ struct CascadeOrder {
   std::string actor;
 };
 
+// Dates of the job got their verdict, or others are due now. Once that is committed, other nodes
+// that own jobs which wait for it hear of it.
+struct UpstreamNews {
+  int64_t job_id = 0;
+  std::string job_name;
+};
+
 // Makes the backfill, or moves the state of one that has not ended.
 struct BackfillWrite {
   Backfill row;
@@ -399,6 +406,7 @@ struct Flush {
   std::vector<AlertResolve> resolves;
   std::vector<Audit> audits;
   std::vector<CascadeOrder> cascades;
+  std::vector<UpstreamNews> news;
   std::vector<BackfillWrite> backfills;
   std::vector<DrillWrite> drills;
   std::vector<CommandDone> commands;
@@ -411,8 +419,8 @@ struct Flush {
            watermarks.empty() && notes.empty() && cursors.empty() && skipped.empty() &&
            jobs.empty() && executors.empty() && verdicts.empty() && verdicts_settled.empty() &&
            alerts.empty() && resolves.empty() && audits.empty() && cascades.empty() &&
-           backfills.empty() && drills.empty() && commands.empty() && inbox.empty() &&
-           inbox_taken.empty();
+           news.empty() && backfills.empty() && drills.empty() && commands.empty() &&
+           inbox.empty() && inbox_taken.empty();
   }
 };
 

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kMostAtOnce = 500;
 constexpr char kCommands[] = "tidemark_command";
 constexpr char kCluster[] = "tidemark_cluster";
+constexpr char kUpstream[] = "tidemark_upstream";  // with a job's name
 
 DatabaseOptions ListenOptions(const StoreOptions& options) {
   DatabaseOptions database = options.database;
@@ -194,17 +195,23 @@ absl::Status CommandFeed::ListenOnce(bool* listening) {
   TM_ASSIGN_OR_RETURN(Connection * connection, listen_session_.Get());
   if (!*listening) {
     TM_RETURN_IF_ERROR(connection->Listen(kCommands));
+    TM_RETURN_IF_ERROR(connection->Listen(kUpstream));
     TM_RETURN_IF_ERROR(connection->Listen(kCluster));
     *listening = true;
     wake_.Notify();  // what came before LISTEN was not told
     cluster_changed_();
+    term_->Deliver([](StoreListener* listener) { listener->OnUpstreams({}); });
   }
-  TM_ASSIGN_OR_RETURN(const std::vector<std::string> told,
+  TM_ASSIGN_OR_RETURN(std::vector<Notification> told,
                       connection->AwaitNotification(absl::Seconds(5)));
-  for (const std::string& channel : told) {
-    if (channel == kCommands) wake_.Notify();
-    if (channel == kCluster) cluster_changed_();
+  std::vector<std::string> upstreams;
+  for (Notification& it : told) {
+    if (it.channel == kCommands) wake_.Notify();
+    if (it.channel == kCluster) cluster_changed_();
+    if (it.channel == kUpstream) upstreams.push_back(std::move(it.payload));
   }
+  if (upstreams.empty()) return absl::OkStatus();
+  term_->Deliver([&](StoreListener* listener) { listener->OnUpstreams(std::move(upstreams)); });
   return absl::OkStatus();
 }
 

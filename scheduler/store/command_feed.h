@@ -22,8 +22,9 @@ namespace tidemark {
 
 // Reads the orders of `shards` that are not done, and what other nodes left in the inbox for their
 // owner, each once a term: at a poke, at a notification,
-// and each `command_poll` (a notification may be lost, and LISTEN may not be possible). Owns two
-// threads, one that reads and one that listens, and their connections.
+// and each `command_poll` (a notification may be lost, and LISTEN may not be possible). What other
+// nodes settled of jobs that ours wait for is told as the notification says it. Owns two threads,
+// one that reads and one that listens, and their connections.
 class CommandFeed {
  public:
   // `cluster_changed`: called when a node or an owner of shards is said to have changed.

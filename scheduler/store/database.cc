@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <pqxx/pqxx>
+#include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -81,11 +82,11 @@ class Receiver : public pqxx::notification_receiver {
  public:
   Receiver(pqxx::connection_base& connection, const std::string& channel)
       : notification_receiver(connection, channel) {}
-  void operator()(const std::string&, int) override { received_ = true; }
-  bool Take() { return std::exchange(received_, false); }
+  void operator()(const std::string& payload, int) override { payloads_.insert(payload); }
+  std::set<std::string> Take() { return std::exchange(payloads_, {}); }
 
  private:
-  bool received_ = false;
+  std::set<std::string> payloads_;
 };
 
 // Never a silent reconnect: it would lose BEGIN and the settings. The library has no other switch.
@@ -254,7 +255,7 @@ absl::Status Connection::Listen(std::string_view channel) {
   }
 }
 
-absl::StatusOr<std::vector<std::string>> Connection::AwaitNotification(absl::Duration timeout) {
+absl::StatusOr<std::vector<Notification>> Connection::AwaitNotification(absl::Duration timeout) {
   if (impl_->broken) return absl::UnavailableError("the connection to the database is broken");
   try {
     const timespec ts = absl::ToTimespec(timeout);
@@ -263,9 +264,11 @@ absl::StatusOr<std::vector<std::string>> Connection::AwaitNotification(absl::Dur
       impl_->broken = true;
       return absl::UnavailableError("the connection to the database is broken");
     }
-    std::vector<std::string> told;
+    std::vector<Notification> told;
     for (const auto& receiver : impl_->receivers) {
-      if (receiver->Take()) told.push_back(receiver->channel());
+      for (const std::string& payload : receiver->Take()) {
+        told.push_back({receiver->channel(), payload});
+      }
     }
     return told;
   } catch (const std::exception& e) {

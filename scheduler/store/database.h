@@ -107,6 +107,11 @@ class SqlTransaction {
 
 enum class Isolation { kReadCommitted, kRepeatableReadOnly };
 
+struct Notification {
+  std::string channel;
+  std::string payload;
+};
+
 // One session. It does not reconnect: after UNAVAILABLE or an in-doubt commit open another. Used
 // by one thread at a time, but for Abort.
 //
@@ -139,8 +144,8 @@ class Connection {
   // several are possible.
   absl::Status Listen(std::string_view channel);
   // Waits at most `timeout` (not cut short by Abort's caller alone: Abort breaks the session).
-  // The channels on which at least one notification came.
-  absl::StatusOr<std::vector<std::string>> AwaitNotification(absl::Duration timeout);
+  // What came, by channel, each payload once.
+  absl::StatusOr<std::vector<Notification>> AwaitNotification(absl::Duration timeout);
 
   bool broken() const;  // open another
   // Breaks the session from any thread: a call in progress ends with UNAVAILABLE or in doubt.

@@ -33,6 +33,7 @@ FlushUnit UnitOf(const AlertRaise& a) { return Other("alert", a.dedup_key); }
 FlushUnit UnitOf(const AlertResolve& r) { return Other("resolve", r.prefix); }
 FlushUnit UnitOf(const Audit& a) { return Other("audit", a.action + " " + a.subject); }
 FlushUnit UnitOf(const CascadeOrder& c) { return OfJob(c.job_id); }
+FlushUnit UnitOf(const UpstreamNews& n) { return OfJob(n.job_id); }
 FlushUnit UnitOf(const BackfillWrite& b) { return OfJob(b.row.job_id); }
 FlushUnit UnitOf(const DrillWrite& d) { return OfJob(d.job_id); }
 FlushUnit UnitOf(const CommandDone& c) { return Other("command", c.command_id); }
@@ -62,6 +63,7 @@ void ForEachList(const Visit& visit) {
   visit(&Flush::resolves);
   visit(&Flush::audits);
   visit(&Flush::cascades);
+  visit(&Flush::news);
   visit(&Flush::backfills);
   visit(&Flush::drills);
   visit(&Flush::commands);

@@ -1,5 +1,6 @@
 #include "scheduler/store/flush_writer.h"
 
+#include <string_view>
 #include <utility>
 
 #include "common/status.h"
@@ -90,6 +91,17 @@ absl::Status AddCascades(SqlTransaction& transaction, const Flush& flush) {
   return transaction.Run(sql::kAddCascades, std::move(batch).Take()).status();
 }
 
+absl::Status TellUpstreams(SqlTransaction& transaction, const Owner& owner, const Flush& flush) {
+  if (flush.news.empty()) return absl::OkStatus();
+  std::set<std::string_view> names;
+  for (const UpstreamNews& news : flush.news) names.insert(news.job_name);
+  Batch batch(1);
+  for (const std::string_view name : names) batch.Add(Exact(name));
+  std::vector<SqlParam> params = std::move(batch).Take();
+  params.insert(params.end(), {owner.node_id, owner.incarnation});
+  return transaction.Run(sql::kTellUpstreams, params).status();
+}
+
 // Names of the jobs that were left out: what is told of them in this flush did not happen. No
 // job has the empty name, under which things of no job are told.
 absl::StatusOr<std::set<std::string>> NamesOf(SqlTransaction& transaction,
@@ -132,6 +144,7 @@ absl::Status WriteFlush(SqlTransaction& transaction, const Owner& owner, const F
   TM_RETURN_IF_ERROR(WriteAlerts(transaction, alerts, flush, silenced));
   TM_RETURN_IF_ERROR(WriteAudits(transaction, flush, silenced, random, clock));
   TM_RETURN_IF_ERROR(AddCascades(transaction, flush));
+  TM_RETURN_IF_ERROR(TellUpstreams(transaction, owner, flush));
   TM_RETURN_IF_ERROR(FinishCommands(transaction, flush, left_out));
   return WriteInbox(transaction, flush, left_out);
 }

@@ -91,6 +91,9 @@ class StoreListener {
   // All executors that operators drained: at the term's start if there are any, and when they
   // change. The order's own node knows it before.
   virtual void OnDrained(std::set<std::string> executor_ids) = 0;
+  // Dates of these jobs of other nodes, for which jobs of this one wait, were settled (Flush.news);
+  // none named: of any, perhaps, while nobody listened. Word of it may be lost.
+  virtual void OnUpstreams(std::vector<std::string> jobs) = 0;
 };
 
 // Owns the node's part of the database. While it has a term, it renews the lease, writes flushes,

@@ -111,6 +111,7 @@ extern const std::string_view kResolveAlerts;
 extern const std::string_view kAddAudits;
 extern const std::string_view
     kAddCascades;  // $1 upstream names, $2 from, $3 to, $4 reasons, $5 actors
+extern const std::string_view kTellUpstreams;  // $1 names, $2 node, $3 incarnation that tells
 extern const std::string_view kWriteBackfills;
 extern const std::string_view kStartDrill;      // $1 drill, $2 job, $3 dates, $4 actor, $5 time
 extern const std::string_view kFinishCommands;  // … $4 jobs left out

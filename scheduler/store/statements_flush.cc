@@ -258,6 +258,18 @@ WITH made AS (
 )
 SELECT pg_notify('tidemark_command', '') FROM made LIMIT 1)sql";
 
+// Only if a job that another node may own waits for it: whoever notifies takes a lock of the whole
+// server for its commit. A shard that is free now is looked at by whoever takes it; but it may be
+// about to be taken, by a node that read before this commit.
+const std::string_view kTellUpstreams = R"sql(
+SELECT pg_notify('tidemark_upstream', u.upstream)
+FROM (SELECT DISTINCT a.upstream
+      FROM unnest($1::text[]) AS i (name)
+      JOIN job_after a ON a.upstream = i.name
+      JOIN job j ON j.job_id = a.job_id AND j.deleted_at IS NULL
+      JOIN shard s ON s.shard = j.shard
+      WHERE (s.node_id, s.incarnation) IS DISTINCT FROM ($2::text, $3::uuid)) u)sql";
+
 // $4: jobs whose part was left out of the flush; their orders stay open.
 const std::string_view kFinishCommands = R"sql(
 UPDATE command c SET done_at = tidemark_now(), code = i.code, result = i.result

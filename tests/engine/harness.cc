@@ -133,6 +133,19 @@ void EngineHarness::DeliverInbox() {
   engine_->InboxArrived(now_, items, now_.mono);
 }
 
+void EngineHarness::DeliverNews() {
+  const std::vector<std::string> news(store.news.begin() + static_cast<ptrdiff_t>(news_heard_),
+                                      store.news.end());
+  news_heard_ = store.news.size();
+  if (!news.empty() && !deaf) engine_->UpstreamsSettled(now_, news);
+}
+
+void EngineHarness::HearAgain() {
+  deaf = false;
+  engine_->UpstreamsSettled(now_, {});
+  Pump();
+}
+
 void EngineHarness::AnswerOldLook(absl::Duration ago) {
   engine_->InboxArrived(now_, {}, now_.mono - ago);
   Pump();
@@ -214,6 +227,7 @@ void EngineHarness::Suspend(absl::Duration d) {
 void EngineHarness::Pump() {
   for (int turn = 0; turn < 10000; ++turn) {
     DeliverInbox();
+    DeliverNews();
     Effects effects = engine_->TakeEffects();
     if (effects.empty() && store.orders.empty()) return;
     if (!store.orders.empty()) engine_->CommandsArrived(now_, std::exchange(store.orders, {}));

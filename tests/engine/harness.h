@@ -68,6 +68,7 @@ struct MemoryStore {
   // What waits for what: by the upstream's name, (job_id, offset); and orders that flushes made.
   std::multimap<std::string, std::pair<int64_t, int>> after;
   std::vector<Command> orders;
+  std::vector<std::string> news;  // upstreams of which flushes told, oldest first
   std::map<std::string, CommandDone> commands;
   std::map<std::string, Backfill> backfills;  // by id
   std::vector<DrillWrite> drills;
@@ -139,6 +140,8 @@ class EngineHarness {
   // A look into the inbox that began so long ago, and found nothing, is answered only now.
   void AnswerOldLook(absl::Duration ago);
   bool inbox_stalled = false;   // nobody looks into it
+  bool deaf = false;            // what flushes tell of upstreams is lost to this node
+  void HearAgain();             // it listens anew
   bool ledger_stalled = false;  // questions are read at once, but answered by AnswerLedger
   void AnswerLedger();
   void AnswerStalled();        // commits what was stalled, and stalls no more
@@ -211,11 +214,13 @@ class EngineHarness {
   Decoders MakeDecoders();
 
   void DeliverInbox();
+  void DeliverNews();
   void SetOwner(Snapshot& snapshot, const std::set<int>* shards);
 
   SeededRandom random_;
   uint64_t epoch_ = 1;
   std::set<AttemptRef> inbox_seen_;  // in this term
+  size_t news_heard_ = 0;
   Moment now_;
   std::unique_ptr<Engine> engine_;
   StreamId last_stream_ = 0;

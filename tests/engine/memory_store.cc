@@ -91,6 +91,9 @@ FlushResult MemoryStore::Apply(const Flush& flush) {
   }
   for (const Audit& audit : flush.audits) audits.push_back(audit);
   for (const CascadeOrder& cascade : flush.cascades) Cascade(cascade);
+  for (const UpstreamNews& told : flush.news) {
+    if (after.contains(told.job_name)) news.push_back(told.job_name);
+  }
   for (const DrillWrite& drill : flush.drills) {
     drills.push_back(drill);
     for (const absl::CivilDay date : drill.dates) {

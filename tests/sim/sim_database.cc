@@ -133,13 +133,16 @@ Snapshot ClusterRows::Load(const std::map<int, Epoch>& owned, bool failed_over) 
 }
 
 std::optional<FlushResult> ClusterRows::Write(const Owner& owner, const Flush& flush,
-                                              absl::Time now) {
+                                              absl::Time now, std::vector<std::string>* told) {
   const auto seq = flushes.find(KeyOf(owner));
   if (seq == flushes.end() || seq->second + 1 != flush.seq) return std::nullopt;
   seq->second = flush.seq;
   store.now = now;
   FlushResult result = store.Apply(flush);
   for (Command& order : std::exchange(store.orders, {})) orders[order.command_id] = order;
+  for (const std::string& job : std::exchange(store.news, {})) {
+    if (told != nullptr && OthersWaitFor(job, owner)) told->push_back(job);
+  }
   for (const CommandDone& done : flush.commands) orders.erase(done.command_id);
   for (const ExecutorRegister& row : flush.registers) executors_up.insert(row.executor_id);
   for (const ExecutorState& row : flush.executors) {
@@ -147,6 +150,15 @@ std::optional<FlushResult> ClusterRows::Write(const Owner& owner, const Flush& f
     if (row.state == "LOST" || row.state == "GONE") executors_up.erase(row.executor_id);
   }
   return result;
+}
+
+bool ClusterRows::OthersWaitFor(const std::string& job, const Owner& owner) const {
+  const auto [begin, end] = store.after.equal_range(job);
+  return std::any_of(begin, end, [&](const auto& entry) {
+    const auto waiting = store.jobs.find(entry.second.first);
+    return waiting != store.jobs.end() &&
+           shards[static_cast<size_t>(waiting->second.shard)].owner != KeyOf(owner);
+  });
 }
 
 std::vector<std::string> ClusterRows::LiveNodes(absl::Time now) const {

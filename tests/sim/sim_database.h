@@ -63,11 +63,14 @@ struct ClusterRows {
   void Release(const Owner& owner);
   Snapshot Load(const std::map<int, Epoch>& owned, bool failed_over) const;
   // Writes the flush if it is the next one of that owner. Nullopt: it is not, the term is over.
-  std::optional<FlushResult> Write(const Owner& owner, const Flush& flush, absl::Time now);
+  // `told`: of the jobs that it tells of, those for which jobs of other shards wait; may be null.
+  std::optional<FlushResult> Write(const Owner& owner, const Flush& flush, absl::Time now,
+                                   std::vector<std::string>* told = nullptr);
   std::vector<std::string> LiveNodes(absl::Time now) const;
 
  private:
   int Share(const Owner& owner, absl::Time now) const;
+  bool OthersWaitFor(const std::string& job, const Owner& owner) const;
   bool Fenced(const OwnerKey& owner) const;
   bool HasLease(const OwnerKey& owner, absl::Time now) const;
 };

@@ -159,6 +159,10 @@ void SimNode::OnNodes(std::vector<std::string> addresses) {
   outside_.nodes();
 }
 
+void SimNode::OnUpstreams(std::vector<std::string> jobs) {
+  Post([this, jobs = std::move(jobs)] { engine_->UpstreamsSettled(Now(), jobs); });
+}
+
 void SimNode::OnClockSample(const ClockSample& sample) {
   Post([this, sample] { TakeSample(sample); });
 }

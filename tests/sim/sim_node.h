@@ -35,6 +35,8 @@ class SimNode : public StoreListener {
     std::function<void()> left;                    // the process ended by itself, as asked
     std::function<void(const std::string&)> told;  // for the trace
     std::function<void()> nodes;                   // the live ones changed
+    // The server tells whoever listens there that these jobs' dates were settled.
+    std::function<void(const SimServer&, const std::vector<std::string>&)> notify;
   };
 
   // `rate`: of its monotonic clock.
@@ -57,6 +59,8 @@ class SimNode : public StoreListener {
   // From the network, in order.
   void Receive(StreamId stream, const ExecutorMessage& message);
   void Closed(StreamId stream);
+  // A notification of that server, which may get lost.
+  void Notified(const SimServer& server, const std::vector<std::string>& upstreams);
 
   void OnTermStarted(const TermInfo& info, Snapshot snapshot) override;
   void OnTermEnded(const std::string& why) override;
@@ -68,9 +72,11 @@ class SimNode : public StoreListener {
   void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
   void OnDrained(std::set<std::string> /*executor_ids*/) override {}  // nobody does
+  void OnUpstreams(std::vector<std::string> jobs) override;
 
   double slow = 0.003;       // share of trips and commits that take long
   double slow_reads = 0.03;  // share of ledger answers that are on their way for long
+  double deaf = 0.1;         // share of notifications that get lost
 
  private:
   struct Transaction {

@@ -205,6 +205,16 @@ void SimNode::Poll(const TermPointer& t, const SimServer& server) {
   });
 }
 
+void SimNode::Notified(const SimServer& server, const std::vector<std::string>& upstreams) {
+  const TermPointer t = term_;
+  if (!alive_ || t == nullptr || !t->started) return;
+  if (Connect().get() != &server || random_.Uniform() < deaf) return;
+  Later(Trip(), [this, t, upstreams] {
+    if (!Current(t)) return;
+    t->term->Deliver([&](StoreListener* to) { to->OnUpstreams(upstreams); });
+  });
+}
+
 // ---------------------------------------------------------------- its end
 
 void SimNode::EndTerm(TermPointer t, const std::string& why) {

@@ -75,8 +75,10 @@ void SimNode::Commit(const TermPointer& t, const std::shared_ptr<Transaction>& t
   if (!tx->server->up) return;
   bool written = false;
   if (!tx->lost) {
-    tx->result = tx->server->rows.Write(t->owner(), tx->flush, tx->server->Now());
+    std::vector<std::string> told;
+    tx->result = tx->server->rows.Write(t->owner(), tx->flush, tx->server->Now(), &told);
     written = tx->result.has_value();
+    if (!told.empty()) outside_.notify(*tx->server, told);
   }
   tx->server->EndTransaction(t->owner());
   if (tx->connection != connection_) return;  // its client hears of that, not of this

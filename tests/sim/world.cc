@@ -137,6 +137,9 @@ void Simulation::AddNode(int number) {
   };
   outside.told = [this](const std::string& text) { Trace(text); };
   outside.nodes = [this, name] { TellNodes(NodeOf(name)); };
+  outside.notify = [this](const SimServer& server, const std::vector<std::string>& upstreams) {
+    for (const auto& node : nodes_) node->Notified(server, upstreams);
+  };
   const double rate = 1 + 1e-4 * (2 * random_.Uniform() - 1);
   nodes_.push_back(
       std::make_unique<SimNode>(name, rate, queue_, random_, MakeDecoders(), std::move(outside)));

@@ -17,6 +17,7 @@ void RecordingListener::OnTermStarted(const TermInfo& info, Snapshot snapshot) {
 void RecordingListener::OnTermEnded(const std::string& why) {
   const MutexLock lock(&mutex_);
   state_.ends.push_back(why);
+  state_.listening = false;
   state_.order.push_back("end");
 }
 
@@ -64,6 +65,16 @@ void RecordingListener::OnNodes(std::vector<std::string> addresses) {
 void RecordingListener::OnDrained(std::set<std::string> executor_ids) {
   const MutexLock lock(&mutex_);
   state_.drained.push_back(std::move(executor_ids));
+}
+
+void RecordingListener::OnUpstreams(std::vector<std::string> jobs) {
+  const MutexLock lock(&mutex_);
+  if (jobs.empty()) {
+    state_.listening = true;
+    ++state_.began_to_listen;
+  } else {
+    state_.upstreams.push_back(std::move(jobs));
+  }
 }
 
 size_t RecordingListener::Shards() const {

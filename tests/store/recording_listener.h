@@ -28,7 +28,10 @@ class RecordingListener : public StoreListener {
     std::vector<InboxItem> inbox;
     std::vector<std::vector<std::string>> nodes;  // each telling
     std::vector<std::set<std::string>> drained;   // each telling
-    std::vector<std::string> order;               // "start", "end", "flush", …
+    bool listening = false;                       // to notifications
+    size_t began_to_listen = 0;
+    std::vector<std::vector<std::string>> upstreams;  // each telling that names one
+    std::vector<std::string> order;                   // "start", "end", "flush", …
   };
 
   void OnTermStarted(const TermInfo& info, Snapshot snapshot) override;
@@ -41,6 +44,7 @@ class RecordingListener : public StoreListener {
   void OnInbox(std::vector<InboxItem> items, absl::Duration read) override;
   void OnNodes(std::vector<std::string> addresses) override;
   void OnDrained(std::set<std::string> executor_ids) override;
+  void OnUpstreams(std::vector<std::string> jobs) override;
 
   State Get() const;
   // Waits until `condition` holds of the state; false after half a minute.
