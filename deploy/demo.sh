@@ -5,6 +5,7 @@
 # the agent dumps recon's database, and the dump must be whole.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$root/deploy/processes.sh"
 
 usage() {
   cat <<END
@@ -27,36 +28,10 @@ while [ $# -gt 0 ]; do
 done
 
 programs=(tidemark-scheduler tidemark tidemark-executor tidemark-recon)
-declare -A pid_of=()
 work=
 succeeded=false
 
 # ---------------------------------------------------------------- processes
-
-# start NAME COMMAND…: in the background, in a session of its own, its output in NAME.log.
-start() {
-  local name=$1
-  shift
-  setsid "$@" >>"$work/$name.log" 2>&1 </dev/null &
-  pid_of[$name]=$!
-}
-
-alive() { kill -0 "${pid_of[$1]}" 2>/dev/null; }
-
-# stop NAME: SIGTERM, then SIGKILL when it has not ended after 20 s.
-stop() {
-  local name=$1 pid=${pid_of[$1]:-} tries
-  # With a status: in the EXIT trap a bare return has that of the script.
-  if [ -z "$pid" ]; then return 0; fi
-  unset "pid_of[$name]"
-  kill -TERM "$pid" 2>/dev/null || return 0
-  for ((tries = 0; tries < 200; tries++)); do
-    kill -0 "$pid" 2>/dev/null || break
-    sleep 0.1
-  done
-  if kill -9 "$pid" 2>/dev/null; then say "$name did not stop by itself and was killed"; fi
-  wait "$pid" 2>/dev/null || true
-}
 
 # The private PostgreSQL normally ends with the scheduler.
 stop_postgres() {

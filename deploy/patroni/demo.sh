@@ -5,6 +5,7 @@
 # All of it is private: in a folder of its own, on free ports of loopback, and gone at the end.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+. "$root/deploy/processes.sh"
 
 usage() {
   cat <<END
@@ -32,7 +33,6 @@ here=$root/deploy/patroni
 host=127.0.0.1
 work=
 succeeded=false
-declare -A pid_of=()
 
 # ---------------------------------------------------------------- processes
 
@@ -41,31 +41,6 @@ as_user=()
 if [ "$(id -u)" = 0 ]; then
   as_user=(setpriv --reuid=postgres --regid=postgres --init-groups --reset-env)
 fi
-
-# start NAME COMMAND…: in the background, as the leader of a session, its output in NAME.log.
-start() {
-  local name=$1
-  shift
-  setsid "$@" >>"$work/$name.log" 2>&1 </dev/null &
-  pid_of[$name]=$!
-}
-
-alive() { kill -0 "${pid_of[$1]}" 2>/dev/null; }
-
-# stop NAME: SIGTERM, then SIGKILL when it has not ended after 20 s.
-stop() {
-  local name=$1 pid=${pid_of[$1]:-} tries
-  # With a status: in the EXIT trap a bare return has that of the script.
-  if [ -z "$pid" ]; then return 0; fi
-  unset "pid_of[$name]"
-  kill -TERM "$pid" 2>/dev/null || return 0
-  for ((tries = 0; tries < 200; tries++)); do
-    kill -0 "$pid" 2>/dev/null || break
-    sleep 0.1
-  done
-  if kill -9 "$pid" 2>/dev/null; then say "$name did not stop by itself and was killed"; fi
-  wait "$pid" 2>/dev/null || true
-}
 
 # kill_machine NAME: Patroni and its PostgreSQL at once, as a machine that loses its power.
 kill_machine() {
