@@ -61,7 +61,7 @@ class Batch {
 // `list` as batches in which no key comes twice (a statement may touch a row once), each sorted by
 // key; elements of one key keep their order over the batches.
 template <typename T, typename KeyOf>
-std::vector<std::vector<const T*>> UniqueBatches(std::vector<const T*> list, KeyOf key_of) {
+std::vector<std::vector<const T*>> UniqueBatches(const std::vector<const T*>& list, KeyOf key_of) {
   std::vector<std::pair<decltype(key_of(*list.front())), const T*>> keyed;
   keyed.reserve(list.size());
   for (const T* element : list) keyed.emplace_back(key_of(*element), element);
@@ -81,7 +81,7 @@ std::vector<std::vector<const T*>> UniqueBatches(const std::vector<T>& list, Key
   std::vector<const T*> all;
   all.reserve(list.size());
   for (const T& element : list) all.push_back(&element);
-  return UniqueBatches(std::move(all), key_of);
+  return UniqueBatches(all, key_of);
 }
 
 }  // namespace tidemark

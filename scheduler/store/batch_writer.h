@@ -40,7 +40,7 @@ class BatchWriter {
   void Run();
   bool Next(Flush* flush);
   // nullopt: the term is over.
-  std::optional<FlushResult> Commit(const Flush& flush);
+  std::optional<FlushResult> Commit(const Flush& whole);
   absl::Status Attempt(Connection& connection, const Flush& flush,
                        const std::set<int64_t>& left_out, bool probe, FlushResult* result);
   // Takes the culprits out of `flush`, noting them in `result`.
