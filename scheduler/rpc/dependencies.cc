@@ -18,6 +18,7 @@ using Edges = std::map<std::string, std::vector<std::string>>;
 
 std::vector<std::string> AfterNames(const JobSpec& spec) {
   std::vector<std::string> names;
+  names.reserve(spec.after.size());
   for (const Dependency& d : spec.after) names.push_back(d.job);
   return names;
 }
@@ -97,6 +98,7 @@ absl::StatusOr<std::map<std::string, LoadedJob>> Connected(OperatorPort& store,
   // Down from the job, then up from all of these; not down again from what else its upstream has.
   for (const bool down : {true, false}) {
     std::vector<std::string> edge;
+    edge.reserve(chain.size());
     for (const auto& [name, loaded] : chain) edge.push_back(name);
     while (!edge.empty() && chain.size() < kMaxChain) {
       std::set<std::string> wanted;
@@ -150,6 +152,7 @@ absl::StatusOr<StoredUpstreams> CheckAfter(OperatorPort& store,
 absl::StatusOr<std::string> DependentsOf(OperatorPort& store, const std::string& job) {
   TM_ASSIGN_OR_RETURN(const std::vector<OperatorJob> rows, store.JobsAfter({job}));
   std::vector<std::string> names;
+  names.reserve(rows.size());
   for (const OperatorJob& row : rows) names.push_back(row.name);
   return Join(names, ", ");
 }

@@ -65,6 +65,7 @@ absl::StatusOr<std::vector<Owner>> Predecessors(Connection& connection, const Ow
   TM_ASSIGN_OR_RETURN(const SqlRows rows,
                       connection.RunOne(sql::kPredecessors, {owner.node_id, owner.incarnation}));
   std::vector<Owner> owners;
+  owners.reserve(rows.size());
   for (int i = 0; i < rows.size(); ++i) owners.push_back({rows.Text(i, 0), rows.Text(i, 1)});
   return owners;
 }

@@ -92,6 +92,7 @@ absl::Status AddForeign(Connection& connection, const std::vector<LedgerQuery>& 
         TM_ASSIGN_OR_RETURN(const SqlRows rows,
                             transaction.Run(sql::kJobsNamed, {std::move(array).Take()}));
         std::vector<int64_t> ids;
+        ids.reserve(rows.size());
         for (int i = 0; i < rows.size(); ++i) ids.push_back(rows.Int(i, 0));
         TM_ASSIGN_OR_RETURN(const auto jobs, LoadJobs(transaction, ids));
         for (size_t i = 0; i < queries.size(); ++i) {
@@ -164,6 +165,7 @@ absl::StatusOr<std::vector<LedgerResult>> ReadLedger(Connection& connection,
     entry.drill = rows.Bool(i, 8);
   }
   std::vector<LedgerResult> results;
+  results.reserve(queries.size());
   for (const LedgerQuery& query : queries) results.push_back(Answer(query, entries));
   // Read after the job's own: what is settled upstream by then lets a date go, and what comes later
   // is a trigger point of its own.

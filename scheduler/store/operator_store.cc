@@ -393,6 +393,7 @@ absl::StatusOr<std::vector<std::string>> OperatorStore::WriteJobs(
   }
   // In one order of names, so that two appliers of the same file cannot deadlock.
   std::vector<const JobWrite*> order;
+  order.reserve(writes.size());
   for (const JobWrite& write : writes) order.push_back(&write);
   std::sort(order.begin(), order.end(),
             [](const JobWrite* a, const JobWrite* b) { return a->name < b->name; });

@@ -28,7 +28,7 @@ inline OnLost ParseOnLost(std::string_view name) {
 }
 
 // A row of kLoadRuns.
-ActiveRun ReadRun(const SqlRows& rows, int row);
+ActiveRun ReadRun(const SqlRows& rows, int i);
 
 }  // namespace tidemark
 

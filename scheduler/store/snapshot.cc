@@ -113,6 +113,7 @@ absl::StatusOr<std::vector<JobRow>> LoadAllJobs(SqlTransaction& transaction,
 absl::StatusOr<std::vector<KnownExecutor>> LoadExecutorsUp(SqlTransaction& transaction) {
   TM_ASSIGN_OR_RETURN(const SqlRows rows, transaction.Run(sql::kExecutorsUp));
   std::vector<KnownExecutor> executors;
+  executors.reserve(rows.size());
   for (int i = 0; i < rows.size(); ++i) {
     executors.push_back({rows.Text(i, 0), rows.Text(i, 1), rows.Text(i, 2), rows.Int(i, 3)});
   }
