@@ -131,6 +131,7 @@ absl::Status OperatorChecks::Judge(const LoadedJob& job, std::optional<absl::Civ
   const std::vector<ExpectedDate> dates =
       day.has_value() ? ExpectedOn(job, *day) : ExpectedSoFar(job, ledger, rows.now);
   std::vector<absl::CivilDay> asked;
+  asked.reserve(dates.size());
   for (const ExpectedDate& date : dates) asked.push_back(date.due.biz_date);
   TM_ASSIGN_OR_RETURN(const std::vector<VerdictRow> verdicts,
                       desk_.VerdictsOf(job.row.job_id, asked));

@@ -89,6 +89,7 @@ void WarnOfVersions(const std::vector<const OperatorNode*>& alive,
   for (const OperatorNode* node : alive) nodes_by_version[node->version].push_back(node->node_id);
   if (nodes_by_version.size() < 2) return;
   std::vector<std::string> parts;
+  parts.reserve(nodes_by_version.size());
   for (const auto& [version, nodes] : nodes_by_version) {
     parts.push_back(version + " on " + Join(nodes, ", "));
   }

@@ -99,6 +99,7 @@ absl::Status OperatorJobs::UnknownCalendar(const std::string& name) {
   std::string message = "calendar: there is no calendar '" + EscapeControl(name) + "'";
   TM_ASSIGN_OR_RETURN(const std::vector<OperatorCalendar> all, store_.ListCalendars());
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const OperatorCalendar& calendar : all) names.push_back(calendar.name);
   if (const std::string near = Nearest(name, names); !near.empty()) {
     message += "; did you mean '" + near + "'?";

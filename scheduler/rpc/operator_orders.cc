@@ -32,9 +32,10 @@ CommandState NothingToDo(const std::string& message) {
 std::string NearDates(const Timeline& timeline, absl::CivilDay date) {
   std::vector<std::string> near;
   for (const int step : {-1, 1}) {
-    for (int i = 1; i <= kNearDays; ++i) {
-      if (!timeline.OccurrenceOf(date + step * i).has_value()) continue;
-      near.push_back(FormatDate(date + step * i));
+    absl::CivilDay day = date + step;
+    for (int i = 1; i <= kNearDays; ++i, day += step) {
+      if (!timeline.OccurrenceOf(day).has_value()) continue;
+      near.push_back(FormatDate(day));
       break;
     }
   }
@@ -58,7 +59,7 @@ absl::Status CheckParams(const google::protobuf::Map<std::string, std::string>& 
     }
     bytes += key.size() + value.size();
   }
-  if (bytes <= 64 * 1024) return absl::OkStatus();
+  if (bytes <= size_t{64} * 1024) return absl::OkStatus();
   return Invalid("the parameters have " + std::to_string(bytes) +
                  " bytes together, at most 65536 are allowed; hand over a path instead");
 }
