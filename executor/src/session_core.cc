@@ -215,7 +215,6 @@ void SessionCore::SendHeartbeat(LinkId id, Link& link, Moment now) {
   heartbeat.set_free_slots(open ? options_.capacity - static_cast<uint32_t>(used) : 0);
   heartbeat.set_draining(draining_);
   link.told_full = used >= options_.capacity;
-  link.untold = 0;
   link.refused_for_room = false;
   link.last_beat = now.mono;
   link.beats.emplace_back(link.sequence, now.mono);

@@ -77,7 +77,6 @@ class SessionCore {
     absl::Duration next_beat = absl::InfiniteDuration();
     absl::Duration last_beat = -absl::InfiniteDuration();
     bool told_full = false;         // by the last heartbeat
-    uint32_t untold = 0;            // slots that other nodes' runs took since then
     bool refused_for_room = false;  // a trigger, since then
     v1::ExecutorMessage pending;    // reports of this turn
     size_t pending_bytes = 0;
@@ -140,7 +139,6 @@ class SessionCore {
 
   // session_nodes.cc: which node hears what
   void TellOfRoom(const std::string& owner, Moment now);
-  void TellOfLess(const std::string& owner, Moment now);
   using Addresses = google::protobuf::RepeatedPtrField<std::string>;
   void LearnNodes(const Addresses& addresses);
   void LearnTimeline(uint32_t timeline, Moment now);

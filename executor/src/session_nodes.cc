@@ -8,7 +8,7 @@
 namespace tidemark::exec {
 namespace {
 
-// Between heartbeats that are sent because a slot came free, or was taken.
+// Between heartbeats that are sent because a slot came free.
 constexpr absl::Duration kLeastBeat = absl::Milliseconds(200);
 
 }  // namespace
@@ -32,20 +32,7 @@ void SessionCore::LearnTimeline(uint32_t timeline, Moment now) {
 void SessionCore::TellOfRoom(const std::string& owner, Moment now) {
   for (auto& [id, link] : links_) {
     if (link.state != Link::State::kWelcomed) continue;
-    if (link.untold > 0 && link.node_id != owner) --link.untold;
     if (!link.refused_for_room && !(link.told_full && link.node_id != owner)) continue;
-    link.next_beat = std::min(link.next_beat, std::max(now.mono, link.last_beat + kLeastBeat));
-  }
-}
-
-// Once half of the slots are taken, the other nodes soon hear that runs of `owner` take more of
-// them: each fills what it thinks is free, and what is too much is refused. Not of every one: a
-// heartbeat names all that there is.
-void SessionCore::TellOfLess(const std::string& owner, Moment now) {
-  const uint32_t many = std::max<uint32_t>(1, options_.capacity / 8);
-  for (auto& [id, link] : links_) {
-    if (link.state != Link::State::kWelcomed || link.node_id == owner) continue;
-    if (++link.untold < many || runs_.size() * 2 < options_.capacity) continue;
     link.next_beat = std::min(link.next_beat, std::max(now.mono, link.last_beat + kLeastBeat));
   }
 }

@@ -175,7 +175,6 @@ void SessionCore::Accept(LinkId id, Link& link, const v1::Trigger& trigger, Mome
   ++runs_of_[trigger.handler()];
   queued_.insert(key);
   runs_.emplace(key, std::move(run));
-  TellOfLess(link.node_id, now);
   Note(NoteEffect::Kind::kAccepted, id, key, trigger.handler(), "");
   accepted_.emplace_back(now.mono, key);
   // Contact is too old: ask the owner, whose answer names the attempt if it is still live here.

@@ -43,37 +43,6 @@ TEST(ManyNodes, AreLearnedFromAnyNodeWhenTheyChange) {
   EXPECT_THAT(bench.All<NodesEffect>()[0].addresses, ElementsAre("a:1", "b:1"));
 }
 
-TEST(ManyNodes, WhatOneTakesTheOthersHearAtOnceWhenLittleIsLeft) {
-  CoreOptions options = DefaultOptions();
-  options.capacity = 16;
-  CoreBench bench(options);
-  bench.Connect(1, "n1");
-  bench.Connect(2, "n2");
-  bench.Advance(absl::Seconds(1));
-  const int first = Heartbeats(bench, 1);
-  const int second = Heartbeats(bench, 2);
-  for (int run = 1; run <= 7; ++run) bench.Trigger(1, CoreBench::MakeTrigger(run));
-  bench.Advance(absl::Milliseconds(10));
-  EXPECT_EQ(Heartbeats(bench, 2), second) << "more than half is free";
-  for (int run = 8; run <= 9; ++run) bench.Trigger(1, CoreBench::MakeTrigger(run));
-  bench.Advance(absl::Milliseconds(10));
-  EXPECT_EQ(Heartbeats(bench, 2), second + 1);
-  EXPECT_EQ(bench.LastHeartbeat(2).held_size(), 9);
-  EXPECT_EQ(Heartbeats(bench, 1), first) << "it knows what it sent";
-  bench.Trigger(1, CoreBench::MakeTrigger(10));
-  bench.Advance(absl::Seconds(1));
-  EXPECT_EQ(Heartbeats(bench, 2), second + 1) << "one more of sixteen is not worth it";
-  // And not more often than five times a second.
-  for (int run = 11; run <= 16; ++run) {
-    bench.Trigger(1, CoreBench::MakeTrigger(run));
-    bench.Advance(absl::Milliseconds(1));
-  }
-  EXPECT_EQ(Heartbeats(bench, 2), second + 2);
-  bench.Advance(absl::Milliseconds(200));
-  EXPECT_EQ(Heartbeats(bench, 2), second + 3);
-  EXPECT_EQ(bench.LastHeartbeat(2).held_size(), 16);
-}
-
 TEST(ManyNodes, AHelloSaysWhatOrderEachRunCameFrom) {
   CoreBench bench;
   bench.Connect(1, "n1");
