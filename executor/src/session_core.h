@@ -153,7 +153,8 @@ class SessionCore {
   void OnTrigger(LinkId id, Link& link, const v1::Trigger& trigger, Moment now);
   void OnCancel(LinkId id, Link& link, const v1::Cancel& cancel, Moment now);
   void OnAcknowledged(const AttemptKey& key, Moment now);
-  // Takes the epoch in; false when it is lower than one seen before for the shard.
+  // Takes the epoch in; false when it is lower than one seen before for the shard, or of a timeline
+  // before the one that a node has spoken of.
   bool EpochCounts(uint32_t shard, const v1::Epoch& epoch);
   bool AnswerKnown(LinkId id, Link& link, const v1::Trigger& trigger, Moment now);
   // The reason to refuse a new attempt, or REASON_UNSPECIFIED; `message` says more.

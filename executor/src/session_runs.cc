@@ -25,6 +25,8 @@ void SessionCore::OnOrder(LinkId id, Link& link, const v1::Order& order, Moment 
 }
 
 bool SessionCore::EpochCounts(uint32_t shard, const v1::Epoch& epoch) {
+  // Owners of a later timeline were told what is run here, and may open again what is not.
+  if (epoch.timeline() < timeline_) return false;
   const std::pair<uint32_t, uint64_t> value{epoch.timeline(), epoch.number()};
   auto& highest = epochs_[shard];
   if (value < highest) return false;

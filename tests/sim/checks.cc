@@ -13,6 +13,8 @@ namespace {
 
 // In the calm, what is due is settled, and what is live ended, after so long.
 constexpr absl::Duration kPatience = absl::Hours(1);
+// Longer than executors are waited for after a fail-over.
+constexpr absl::Duration kNowhere = absl::Minutes(8);
 // By then an edit's effect on the past is found by the check.
 constexpr absl::Duration kChecksAll = absl::Minutes(150);
 
@@ -61,6 +63,14 @@ void Simulation::ForgetSuperseded() {
 verify::History Simulation::History(int64_t job_id) const {
   return HistoryOf(Store(), job_id, DbNow(),
                    [this](const std::string& text) { return SpecOf(text); });
+}
+
+// X6: no handler is entered by the word of a former owner, once its process knows of a later one.
+void Simulation::CheckEpoch(const SimExecutor& executor, const v1::Trigger& trigger) {
+  const std::pair attempt(trigger.attempt().run_id(), trigger.attempt().attempt());
+  if (!told_[executor.Process()].stale.contains(attempt)) return;
+  oracle_.Blame(queue_.now(), trigger.batch_id() + " entered in " + executor.Process() +
+                                  " by a trigger of a former owner: " + attempt.first);
 }
 
 void Simulation::CheckEntering(const v1::Trigger& trigger) {
@@ -140,6 +150,44 @@ void Simulation::CheckAcknowledged(const std::string& run_id, int attempt) {
     oracle_.Blame(queue_.now(), run_id + "#" + std::to_string(attempt) +
                                     " was acknowledged, and the store still has it as live");
   }
+}
+
+// Whether its owner, whose name it says, and its executor have had a way to each other.
+bool Simulation::ShouldReach(const ActiveRun& run, std::string* by) const {
+  const auto job = Store().jobs.find(run.occurrence.job_id);
+  if (job == Store().jobs.end()) return false;
+  const auto& owner = primary_->rows.shards[static_cast<size_t>(job->second.shard)].owner;
+  const auto acting = Store().executors.find(run.executor_id);
+  if (!owner || acting == Store().executors.end()) return false;
+  *by = owner->second;
+  return std::any_of(links_.begin(), links_.end(), [&](const auto& entry) {
+    const Link& link = entry.second;
+    return link.node->name() == owner->first && link.node->alive() && !link.node->suspended() &&
+           link.node->reaches_database() && !stays_with_old_.contains(owner->first) &&
+           link.welcomed && !link.cut && !link.closed && link.executor->alive() &&
+           link.executor->executor_id() == run.executor_id &&
+           acting->second == std::pair(run.registration, link.executor->uuid());
+  });
+}
+
+void Simulation::WatchSent() {
+  std::map<AttemptRef, std::pair<absl::Duration, std::string>> nowhere;
+  for (const auto& [key, run] : Store().active) {
+    std::string by;
+    const bool sent = !run.executor_id.empty() && !run.armed && StateOf(run) == "sent";
+    if (!sent || !ShouldReach(run, &by)) continue;
+    const AttemptRef attempt{run.run_id, run.attempt};
+    const auto known = nowhere_.find(attempt);
+    auto since = std::pair(queue_.now(), by);
+    if (known != nowhere_.end() && known->second.second == by) since.first = known->second.first;
+    if (queue_.now() - since.first > kNowhere) {
+      oracle_.Blame(queue_.now(), key.key + " " + run.run_id + " is live in " + run.executor_id +
+                                      ", which does not have it, for long");
+    }
+    nowhere[attempt] = since;
+  }
+  nowhere_ = std::move(nowhere);
+  queue_.After(absl::Minutes(1), [this] { WatchSent(); });
 }
 
 // Rows around a clock that was set back tell no order: `verify` can only believe them.

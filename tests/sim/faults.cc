@@ -10,6 +10,7 @@ namespace {
 
 constexpr absl::Duration kBetweenFaults = absl::Minutes(12);
 constexpr absl::Duration kNoticeCut = absl::Seconds(15);  // keepalive on both sides
+constexpr absl::Duration kStall = absl::Seconds(14);
 constexpr double kFocus = 0.06;  // of the moments of a run that draw a fault
 
 }  // namespace
@@ -49,6 +50,9 @@ void Simulation::Fault() {
                                             &Simulation::CutNodeFromDatabase,
                                             &Simulation::CutNodeFromDatabase,
                                             &Simulation::CutNodeFromExecutors,
+                                            &Simulation::SplitNetwork,
+                                            &Simulation::SplitNetwork,
+                                            &Simulation::StallLinks,
                                             &Simulation::FailOver,
                                             &Simulation::KillExecutor,
                                             &Simulation::KillExecutor,
@@ -167,9 +171,31 @@ void Simulation::CutLink() {
       unreachable_until_[{executor.id(), node->name()}] = until;
     }
   }
-  for (const StreamId stream : cut) {
+  CutStreams(cut);
+}
+
+// Nothing gets through any more; both sides notice after a while.
+void Simulation::CutStreams(const std::vector<StreamId>& streams) {
+  for (const StreamId stream : streams) {
     links_.at(stream).cut = true;
     queue_.After(kNoticeCut * random_.Uniform(), [this, stream] { Break(stream); });
+  }
+}
+
+// Bytes of one executor are late, in their order, by less than what makes anybody give up.
+void Simulation::StallLinks() {
+  SimExecutor& executor = AnyExecutor();
+  const bool full = random_.Uniform() < 0.4;
+  Count(full ? "links stalled, disk full meanwhile" : "links stalled", executor.id());
+  if (full) {
+    executor.FillDisk();
+    queue_.After(kStall * random_.Uniform(), [&executor] { executor.FreeDisk(); });
+  }
+  for (auto& [stream, link] : links_) {
+    if (link.executor != &executor || random_.Uniform() < 0.3) continue;
+    const absl::Duration until = queue_.now() + kStall * random_.Uniform();
+    if (random_.Uniform() < 0.7) link.last_to_executor = std::max(link.last_to_executor, until);
+    if (random_.Uniform() < 0.7) link.last_to_node = std::max(link.last_to_node, until);
   }
 }
 

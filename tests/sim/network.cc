@@ -74,9 +74,33 @@ void Simulation::Deliver(StreamId stream, v1::SchedulerMessage wire) {
     if (it == links_.end() || it->second.cut || it->second.closed) return;
     const Link& link = it->second;
     if (link.executor->alive() && link.executor->Process() == link.process) {
+      NoteEpochs(link.process, wire);
       link.executor->Receive(link.id, wire);
     }
   });
+}
+
+// What the process is told of owners, and which of its triggers came from former ones.
+void Simulation::NoteEpochs(const std::string& process, const v1::SchedulerMessage& wire) {
+  Told& told = told_[process];
+  if (wire.has_welcome()) told.timeline = std::max(told.timeline, wire.welcome().timeline());
+  const auto is_news = [&](uint32_t shard, const v1::Epoch& epoch) {
+    const std::pair<uint32_t, uint64_t> value{epoch.timeline(), epoch.number()};
+    if (value.first < told.timeline || value < told.epochs[shard]) return false;
+    told.epochs[shard] = value;
+    return true;
+  };
+  for (const v1::Order& order : wire.orders()) {
+    if (order.has_cancel()) is_news(order.cancel().shard(), order.cancel().epoch());
+    if (!order.has_trigger()) continue;
+    const v1::Trigger& trigger = order.trigger();
+    const std::pair attempt(trigger.attempt().run_id(), trigger.attempt().attempt());
+    if (is_news(trigger.shard(), trigger.epoch())) {
+      told.stale.erase(attempt);
+    } else if (told.stale.insert(attempt).second) {
+      ++report_.stale_triggers;
+    }
+  }
 }
 
 // The live nodes changed: every executor that is welcomed hears of it.

@@ -8,9 +8,11 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr absl::Duration kNoticeCut = absl::Seconds(15);  // keepalive on both sides
 // After the old primary is gone, runs that it began go on for so long.
 constexpr absl::Duration kOverlapEchoes = absl::Hours(1);
+constexpr double kPause = 0.02;  // of the triggers
+constexpr double kPauseInFailOver = 0.3;
+constexpr double kDisturbCommit = 0.03;  // of those with something of a run
 constexpr absl::Duration kAcknowledgementsOnTheirWay = absl::Seconds(10);
 
 }  // namespace
@@ -29,6 +31,10 @@ void Simulation::KillNode() {
   SimNode& node = AnyNode();
   if (!node.alive()) return;
   Count("scheduler killed", node.name());
+  Kill(node);
+}
+
+void Simulation::Kill(SimNode& node) {
   node.Kill();
   BreakIf([&](const Link& link) { return link.node == &node; });
   const bool long_outage = random_.Uniform() < 0.2;
@@ -70,12 +76,26 @@ void Simulation::SuspendNode() {
                            : luck < 0.7 ? absl::Seconds(8 + 15 * random_.Uniform())
                                         : absl::Minutes(20) * random_.Uniform();
   Count("scheduler suspended", node.name() + " " + DurationText(d));
+  Suspend(node, d);
+}
+
+void Simulation::Suspend(SimNode& node, absl::Duration d) {
   node.Suspend(d);
   const absl::Duration notice = absl::Seconds(20 + 20 * random_.Uniform());
   if (d <= notice) return;
   queue_.After(notice, [this, &node] {
     if (node.suspended()) BreakIf([&](const Link& link) { return link.node == &node; });
   });
+}
+
+// Between the decision to send and the sending: for so long that there may be another owner when
+// the bytes leave, on streams that nobody gave up yet.
+void Simulation::PauseBeforeSending(SimNode& node) {
+  if (!faults_on_ || node.suspended()) return;
+  if (random_.Uniform() >= (failing_over_ ? kPauseInFailOver : kPause)) return;
+  const absl::Duration d = absl::Seconds(8 + 27 * random_.Uniform());
+  Count("scheduler suspended with a trigger in hand", node.name() + " " + DurationText(d));
+  Suspend(node, d);
 }
 
 void Simulation::CutNodeFromDatabase() {
@@ -96,11 +116,35 @@ void Simulation::CutNodeFromExecutors() {
   for (const auto& executor : executors_) {
     unreachable_until_[{executor->id(), node.name()}] = until;
   }
-  for (auto& [stream, link] : links_) {
-    if (link.node != &node) continue;
-    link.cut = true;
-    queue_.After(kNoticeCut * random_.Uniform(), [this, stream = stream] { Break(stream); });
+  std::vector<StreamId> cut;
+  for (const auto& [stream, link] : links_) {
+    if (link.node == &node && !link.cut && !link.closed) cut.push_back(stream);
   }
+  CutStreams(cut);
+}
+
+// A node and some executors on one side, the other nodes and the database on the other.
+void Simulation::SplitNetwork() {
+  if (nodes_.size() < 2) return;
+  SimNode& node = AnyNode();
+  const absl::Duration d = absl::Minutes(20) * random_.Uniform();
+  std::string names;
+  std::vector<StreamId> cut;
+  for (const auto& executor : executors_) {
+    const bool with_node = random_.Uniform() < 0.5;
+    if (with_node) names += " " + executor->id();
+    for (const auto& other : nodes_) {
+      if ((other.get() == &node) == with_node) continue;
+      unreachable_until_[{executor->id(), other->name()}] = queue_.now() + d;
+    }
+    for (const auto& [stream, link] : links_) {
+      if (link.executor != executor.get() || (link.node == &node) == with_node) continue;
+      if (!link.cut && !link.closed) cut.push_back(stream);
+    }
+  }
+  Count("network split", node.name() + names + " " + DurationText(d));
+  node.CutDatabase(d);
+  CutStreams(cut);
 }
 
 void Simulation::DrainNode() {
@@ -115,15 +159,51 @@ void Simulation::DrainNode() {
   });
 }
 
+// At the very moment at which something of a run is committed.
+absl::Duration Simulation::DisturbCommit(SimNode& node, const Flush& flush) {
+  const bool of_runs = !flush.opens.empty() || !flush.updates.empty() || !flush.closes.empty() ||
+                       !flush.inbox.empty();
+  if (!faults_on_ || !of_runs || random_.Uniform() >= kDisturbCommit) return {};
+  const double luck = random_.Uniform();
+  if (luck < 0.4) {
+    Count("database connections reset in a commit", node.name());
+    node.CutDatabase(absl::ZeroDuration());
+    return {};
+  }
+  const absl::Duration late = absl::Seconds(25) * random_.Uniform();
+  if (luck < 0.65) {
+    Count("scheduler killed, its commit late", node.name() + " " + DurationText(late));
+    Kill(node);
+    return late;
+  }
+  if (luck < 0.8) {
+    Count("scheduler suspended, its commit late", node.name() + " " + DurationText(late));
+    Suspend(node, absl::Seconds(8 + 27 * random_.Uniform()));
+    return late;
+  }
+  if (luck < 0.9) {
+    Count("node cut off from the database, its commit late", node.name());
+    node.CutDatabase(absl::Minutes(2) * random_.Uniform());
+    return late;
+  }
+  if (failing_over_ || old_primary_ != nullptr) return {};
+  Count("database fails over, a run's commit lost");
+  BeginFailOver(true, absl::Seconds(0.1 + 3 * random_.Uniform() * random_.Uniform()));
+  return {};
+}
+
 // ---------------------------------------------------------------- the database
 
 void Simulation::FailOver() {
   if (failing_over_ || old_primary_ != nullptr) return;
   const bool lossy = random_.Uniform() < 0.5;
   Count(lossy ? "database fails over, commits lost" : "database fails over");
+  BeginFailOver(lossy, absl::Seconds(lossy ? 3 * random_.Uniform() : 0));
+}
+
+// What is committed from now on is lost, or nothing is.
+void Simulation::BeginFailOver(bool lossy, absl::Duration lag) {
   failing_over_ = true;
-  // What is committed from now on is lost, or nothing is.
-  const absl::Duration lag = absl::Seconds(lossy ? 3 * random_.Uniform() : 0);
   queue_.After(lag, [this, standby = primary_->rows, lossy] { Promote(standby, lossy); });
 }
 

@@ -1,6 +1,7 @@
 #include "tests/sim/sim_database.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::sim {
 namespace {
@@ -65,9 +66,14 @@ int ClusterRows::Share(const Owner& owner, absl::Time now) const {
 }
 
 int ClusterRows::Owned(const Owner& owner) const {
-  return static_cast<int>(std::count_if(shards.begin(), shards.end(), [&](const ShardRow& shard) {
-    return shard.owner == KeyOf(owner);
-  }));
+  const auto it = owned.find(KeyOf(owner));
+  return it == owned.end() ? 0 : it->second;
+}
+
+void ClusterRows::SetOwner(ShardRow& shard, std::optional<OwnerKey> owner) {
+  if (shard.owner && --owned[*shard.owner] == 0) owned.erase(*shard.owner);
+  if (owner) ++owned[*owner];
+  shard.owner = std::move(owner);
 }
 
 std::map<int, Epoch> ClusterRows::Claim(const Owner& owner, absl::Time now, bool* failed_over) {
@@ -78,7 +84,7 @@ std::map<int, Epoch> ClusterRows::Claim(const Owner& owner, absl::Time now, bool
     if (shard.owner && !Fenced(*shard.owner)) continue;
     if (shard.timeline != 0 && shard.timeline != timeline) shard.timeline_since = now;
     if (shard.timeline_since > now - kFailOverCounts) *failed_over = true;
-    shard.owner = KeyOf(owner);
+    SetOwner(shard, KeyOf(owner));
     shard.timeline = timeline;
     taken[i] = {timeline, ++shard.epoch};
     --room;
@@ -87,10 +93,10 @@ std::map<int, Epoch> ClusterRows::Claim(const Owner& owner, absl::Time now, bool
 }
 
 bool ClusterRows::ShardsToTake(const Owner& owner, absl::Time now) const {
-  return Owned(owner) < Share(owner, now) &&
-         std::any_of(
-             shards.begin(), shards.end(),
-             [&](const ShardRow& shard) { return !shard.owner || !HasLease(*shard.owner, now); });
+  if (Owned(owner) >= Share(owner, now)) return false;
+  int live = 0;
+  for (const auto& [key, count] : owned) live += HasLease(key, now) ? count : 0;
+  return live < kShards;
 }
 
 bool ClusterRows::ShardsToGive(const Owner& owner, absl::Time now) const {
@@ -106,7 +112,7 @@ bool ClusterRows::Renew(const Owner& owner, absl::Time now, absl::Duration lease
 void ClusterRows::Release(const Owner& owner) {
   if (!MayWrite(owner)) return;
   for (ShardRow& shard : shards) {
-    if (shard.owner == KeyOf(owner)) shard.owner.reset();
+    if (shard.owner == KeyOf(owner)) SetOwner(shard, std::nullopt);
   }
   const auto it = nodes.find(owner.node_id);
   if (it != nodes.end() && it->second.incarnation == owner.incarnation) nodes.erase(it);

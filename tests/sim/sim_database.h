@@ -42,6 +42,7 @@ struct ClusterRows {
   std::map<OwnerKey, bool> fences;  // true: fenced
   std::map<OwnerKey, uint64_t> flushes;
   std::vector<ShardRow> shards = std::vector<ShardRow>(kShards);
+  std::map<OwnerKey, int> owned;          // how many of them: what nodes look at each second
   std::map<std::string, Command> orders;  // not done yet
   std::set<std::string> executors_up;
   uint32_t timeline = 1;
@@ -73,6 +74,7 @@ struct ClusterRows {
   bool OthersWaitFor(const std::string& job, const Owner& owner) const;
   bool Fenced(const OwnerKey& owner) const;
   bool HasLease(const OwnerKey& owner, absl::Time now) const;
+  void SetOwner(ShardRow& shard, std::optional<OwnerKey> owner);
 };
 
 // One server: rows, a clock, and what its backends hold locked.

@@ -186,7 +186,7 @@ void SimExecutor::Carry(exec::Effect effect) {
 void SimExecutor::Enter(const exec::StartEffect& start) {
   Running& run = running_[start.key];
   run.occurrence = start.trigger->batch_id();
-  outside_.entering(*start.trigger);
+  outside_.entering(*this, *start.trigger);
   oracle_.Entered(queue_.now(), run.occurrence, Process(), AttemptText(start.key));
   core_->OnEntered(start.key, Now());
   const double luck = random_.Uniform();

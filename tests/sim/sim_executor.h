@@ -36,7 +36,7 @@ class SimExecutor {
     std::function<void(SimExecutor&, exec::LinkId)> close;
     std::function<void(SimExecutor&)> close_all;  // the process is gone
     // A handler is about to be entered; one was left.
-    std::function<void(const v1::Trigger&)> entering;
+    std::function<void(const SimExecutor&, const v1::Trigger&)> entering;
     std::function<void()> left;
     // The scheduler acknowledged the end of that attempt.
     std::function<void(const std::string& run_id, int attempt)> acknowledged;

@@ -202,6 +202,7 @@ void SimNode::Pump() {
 // Messages are with the gateway: they leave although the term may be over by then.
 void SimNode::Carry(Effects effects) {
   for (Outbound& message : effects.messages) {
+    if (std::holds_alternative<TriggerOrder>(message.body)) outside_.about_to_send();
     Write([this, message = std::move(message)] { outside_.send(message); });
   }
   for (const StreamId stream : effects.close) Write([this, stream] { outside_.close(stream); });

@@ -35,8 +35,15 @@ class SimNode : public StoreListener {
     std::function<void()> left;                    // the process ended by itself, as asked
     std::function<void(const std::string&)> told;  // for the trace
     std::function<void()> nodes;                   // the live ones changed
+<<<<<<< HEAD
     // The server tells whoever listens there that these jobs' dates were settled.
     std::function<void(const SimServer&, const std::vector<std::string>&)> notify;
+=======
+    // The engine decided to send a trigger, which has not left yet.
+    std::function<void()> about_to_send;
+    // A COMMIT was sent: it takes so much longer.
+    std::function<absl::Duration(const Flush&)> committing;
+>>>>>>> m15
   };
 
   // `rate`: of its monotonic clock.
@@ -52,6 +59,7 @@ class SimNode : public StoreListener {
   void CutDatabase(absl::Duration d);
   bool alive() const { return alive_; }
   bool suspended() const { return queue_.now() < suspended_until_; }
+  bool reaches_database() const { return queue_.now() >= cut_until_; }
   bool owns() const { return term_ != nullptr && term_->started; }
   const std::string& name() const { return name_; }
   const std::vector<std::string>& nodes() const { return nodes_; }

@@ -68,7 +68,8 @@ void SimNode::SendCommit(const TermPointer& t, const std::shared_ptr<Transaction
   }
   tx->sent = true;
   const absl::Duration takes = random_.Uniform() < slow ? kSlowCommit : kCommit;
-  queue_.After(takes * random_.Uniform(), [this, t, tx] { Commit(t, tx); });
+  const absl::Duration late = outside_.committing(tx->flush);
+  queue_.After(takes * random_.Uniform() + late, [this, t, tx] { Commit(t, tx); });
 }
 
 void SimNode::Commit(const TermPointer& t, const std::shared_ptr<Transaction>& tx) {

@@ -84,6 +84,7 @@ SimReport Simulation::Run() {
     });
   }
   PlanFault();
+  WatchSent();
   queue_.RunUntil(begin + kFaultTime);
   Calm();
   MendByHand();

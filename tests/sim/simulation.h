@@ -26,7 +26,8 @@ struct SimReport {
   std::map<std::string, std::map<std::string, int>> matrix;
   size_t events = 0;
   size_t handlers_entered = 0;
-  int superseded = 0;  // handlers that were taken for gone: two processes with one id
+  int stale_triggers = 0;  // that reached a process which knew of a later owner
+  int superseded = 0;      // handlers that were taken for gone: two processes with one id
   // Seen while an old primary took commits beside the new one: a documented limit.
   std::vector<std::string> overlaps;
   int nodes = 0;
@@ -62,6 +63,13 @@ class Simulation {
     absl::Duration last_to_node;
   };
 
+  // What a process was told of owners of shards.
+  struct Told {
+    uint32_t timeline = 0;
+    std::map<uint32_t, std::pair<uint32_t, uint64_t>> epochs;  // by shard
+    std::set<std::pair<std::string, uint32_t>> stale;          // attempts that former ones sent
+  };
+
   // world.cc: definitions
   void AddJob(const std::string& name, JobSpec spec);
   void AddDailyJob(const std::string& name, CatchUpOrder order, const std::string& calendar);
@@ -87,6 +95,7 @@ class Simulation {
   void ToNode(SimExecutor& executor, exec::LinkId id, const v1::ExecutorMessage& message);
   void ToExecutor(SimNode& node, const Outbound& message);
   void Deliver(StreamId stream, v1::SchedulerMessage wire);
+  void NoteEpochs(const std::string& process, const v1::SchedulerMessage& wire);
   void TellNodes(const SimNode& node);
   void Break(StreamId stream);  // both sides learn of it
   void BreakIf(const std::function<bool(const Link&)>& which);
@@ -97,13 +106,20 @@ class Simulation {
   void Focus();  // perhaps a fault at this very moment of a run
   void Fault();
   void KillNode();
+  void Kill(SimNode& node);
   void KillAllNodes();
   void StopNode();
   void SuspendNode();
+  void Suspend(SimNode& node, absl::Duration d);
+  void PauseBeforeSending(SimNode& node);  // perhaps
   void CutNodeFromDatabase();
   void DrainNode();
   void CutNodeFromExecutors();
+  void SplitNetwork();
   void FailOver();
+  void BeginFailOver(bool lossy, absl::Duration lag);
+  // Perhaps; how much longer the commit takes.
+  absl::Duration DisturbCommit(SimNode& node, const Flush& flush);
   void Promote(ClusterRows standby, bool lossy);
   void LetOldPrimaryLive();
   void StartNode(SimNode& node);
@@ -111,6 +127,8 @@ class Simulation {
   void KillExecutor();
   void DrainExecutor();
   void CutLink();
+  void CutStreams(const std::vector<StreamId>& streams);
+  void StallLinks();
   void FillDisk();
   void StartTwin();
   void StepClock();
@@ -143,12 +161,16 @@ class Simulation {
 
   // checks.cc
   verify::History History(int64_t job_id) const;
+  void CheckEpoch(const SimExecutor& executor, const v1::Trigger& trigger);
   void CheckEntering(const v1::Trigger& trigger);
   void CheckStrict(const ActiveRun& run);
   void CheckUpstreams(const ActiveRun& run);
   bool DueAllAlong(int64_t job_id, absl::CivilDay date, absl::Time since) const;
   // What is acknowledged is committed: the executor may forget it.
   void CheckAcknowledged(const std::string& run_id, int attempt);
+  // While faults go on: what was sent is in its executor, or soon is.
+  void WatchSent();
+  bool ShouldReach(const ActiveRun& run, std::string* by) const;
   // What is documented as beyond any scheduler: of two processes with one id, the acting one out of
   // contact, the other one is taken for its successor.
   void ForgetSuperseded();
@@ -190,6 +212,9 @@ class Simulation {
   std::map<StreamId, Link> links_;
   std::map<std::pair<std::string, std::string>, absl::Duration> unreachable_until_;
   StreamId last_stream_ = 0;
+  std::map<std::string, Told> told_;  // by process
+  // Attempts that are nowhere although nothing hinders their owner: since when, and who that is.
+  std::map<AttemptRef, std::pair<absl::Duration, std::string>> nowhere_;
   // The database's time after and before each time that it was set back.
   std::vector<std::pair<absl::Time, absl::Time>> setbacks_;
   bool faults_on_ = true;

@@ -33,6 +33,7 @@ void Add(const SimReport& report, SimReport* total) {
   total->handlers_entered += report.handlers_entered;
   total->judged += report.judged;
   total->superseded += report.superseded;
+  total->stale_triggers += report.stale_triggers;
   total->simulated += report.simulated;
   total->overlaps.insert(total->overlaps.end(), report.overlaps.begin(), report.overlaps.end());
 }
@@ -88,7 +89,7 @@ void PrintTotal(uint64_t seeds, const SimReport& total) {
             << total.events << " events, " << total.handlers_entered << " handlers entered, "
             << total.judged << " dates and fires verified\n";
   PrintMatrix(total);
-  std::cout << total.superseded
+  std::cout << total.stale_triggers << " triggers came from former owners; " << total.superseded
             << " handlers outlived that their process was taken for gone by one of the same "
                "executor id; "
             << total.overlaps.size()

@@ -132,6 +132,10 @@ void Simulation::AddNode(int number) {
   outside.server = [this, name] { return ServerOf(name); };
   outside.send = [this, name](const Outbound& message) { ToExecutor(NodeOf(name), message); };
   outside.close = [this](StreamId stream) { Break(stream); };
+  outside.about_to_send = [this, name] { PauseBeforeSending(NodeOf(name)); };
+  outside.committing = [this, name](const Flush& flush) {
+    return DisturbCommit(NodeOf(name), flush);
+  };
   outside.left = [this, name] {
     BreakIf([&](const Link& link) { return link.node->name() == name; });
   };
@@ -166,7 +170,10 @@ void Simulation::AddExecutor(const std::string& name, const std::string& id, boo
   outside.close_all = [this](SimExecutor& from) {
     BreakIf([&](const Link& link) { return link.executor == &from; });
   };
-  outside.entering = [this](const v1::Trigger& trigger) { CheckEntering(trigger); };
+  outside.entering = [this](const SimExecutor& by, const v1::Trigger& trigger) {
+    CheckEpoch(by, trigger);
+    CheckEntering(trigger);
+  };
   outside.left = [this] { Focus(); };
   outside.acknowledged = [this](const std::string& run_id, int attempt) {
     CheckAcknowledged(run_id, attempt);
@@ -175,7 +182,7 @@ void Simulation::AddExecutor(const std::string& name, const std::string& id, boo
                                                      std::move(outside)));
   executors_.back()->odds = {0.05, 0.15, interruptible ? 0.1 : 0.5, absl::Seconds(20)};
   // Long enough to outlive a lost contact.
-  if (!interruptible || random_.Uniform() < 0.3) executors_.back()->odds.mean = absl::Minutes(8);
+  if (!interruptible || random_.Uniform() < 0.5) executors_.back()->odds.mean = absl::Minutes(10);
 }
 
 }  // namespace tidemark::sim
