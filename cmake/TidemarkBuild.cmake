@@ -48,6 +48,9 @@ target_compile_options(tidemark_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 sees an overlap in "literal" + std::string once it optimises (its bug 105651).
   target_compile_options(tidemark_options INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
+  if(TIDEMARK_BATCH)  # to it, a file among others is a header
+    target_compile_options(tidemark_options INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(tidemark_options INTERFACE -Wthread-safety)
