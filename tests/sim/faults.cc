@@ -155,17 +155,22 @@ void Simulation::CutLink() {
   SimExecutor& executor = AnyExecutor();
   const bool all = random_.Uniform() < 0.5;
   const std::string& name = AnyNode().name();
-  const bool minutes = random_.Uniform() < 0.3;
+  const bool minutes = random_.Uniform() < (executor.interruptible() ? 0.3 : 0.6);
+  // What cannot be stopped is waited for: a contact lost for long frees nothing.
+  const bool hours = minutes && !executor.interruptible() && random_.Uniform() < 0.5;
   std::vector<StreamId> cut;
   for (auto& [stream, link] : links_) {
     if (link.executor != &executor || link.cut || link.closed) continue;
     if (all || link.node->name() == name) cut.push_back(stream);
   }
   if (cut.empty()) return;
-  Count(std::string(minutes ? "executor unreachable for minutes" : "link cut") +
+  Count(std::string(hours     ? "executor unreachable for hours"
+                    : minutes ? "executor unreachable for minutes"
+                              : "link cut") +
             (nodes_.size() > 1 && !all ? ", from one node" : ""),
         executor.id() + (all ? "" : " from " + name));
-  const absl::Duration until = queue_.now() + absl::Minutes(20) * random_.Uniform();
+  const absl::Duration until =
+      queue_.now() + (hours ? absl::Hours(2) : absl::Minutes(20)) * random_.Uniform();
   for (const auto& node : nodes_) {
     if (minutes && (all || node->name() == name)) {
       unreachable_until_[{executor.id(), node->name()}] = until;

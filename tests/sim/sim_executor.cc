@@ -194,7 +194,8 @@ void SimExecutor::Enter(const exec::StartEffect& start) {
   const Kind kind = luck < odds.fails                  ? Kind::kFailed
                     : luck < odds.fails + odds.retries ? Kind::kRetry
                                                        : Kind::kSucceeded;
-  const absl::Duration takes = odds.mean * -std::log(1 - random_.Uniform());
+  absl::Duration takes = odds.mean * -std::log(1 - random_.Uniform());
+  if (random_.Uniform() < odds.takes_hours) takes *= 8;
   queue_.After(takes, [this, key = start.key, kind, incarnation = incarnation_] {
     if (incarnation == incarnation_) Finish(key, kind);
   });

@@ -25,6 +25,7 @@ struct HandlerOdds {
   double retries = 0;
   double ignores_cancel = 0;  // whether they promised to be interruptible or not
   absl::Duration mean = absl::Seconds(20);
+  double takes_hours = 0;  // eight times as long as it would
 };
 
 class SimExecutor {
@@ -67,6 +68,7 @@ class SimExecutor {
   void Receive(exec::LinkId link, const v1::SchedulerMessage& message);
 
   const std::string& id() const { return facts_.name; }
+  bool interruptible() const { return facts_.interruptible; }
   const std::string& executor_id() const { return facts_.executor_id; }
   const std::string& uuid() const { return uuid_; }  // of this process
   std::string Process() const { return facts_.name + "." + std::to_string(incarnation_); }

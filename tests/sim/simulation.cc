@@ -42,7 +42,7 @@ void Simulation::Calm() {
   calm_since_ = queue_.now();
   Trace("calm");
   for (const auto& executor : executors_) {
-    executor->odds = {0, 0, 0, absl::Seconds(20)};
+    executor->odds = {0, 0, 0, absl::Seconds(20), 0};
     executor->FreeDisk();
     if (!executor->comes_back) executor->Kill();
     if (!executor->alive() && executor->comes_back) executor->Start();

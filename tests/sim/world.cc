@@ -180,7 +180,8 @@ void Simulation::AddExecutor(const std::string& name, const std::string& id, boo
   };
   executors_.push_back(std::make_unique<SimExecutor>(std::move(facts), queue_, random_, oracle_,
                                                      std::move(outside)));
-  executors_.back()->odds = {0.05, 0.15, interruptible ? 0.1 : 0.5, absl::Seconds(20)};
+  executors_.back()->odds = {0.05, 0.15, interruptible ? 0.1 : 0.5, absl::Seconds(20),
+                             interruptible ? 0 : 0.2};
   // Long enough to outlive a lost contact.
   if (!interruptible || random_.Uniform() < 0.5) executors_.back()->odds.mean = absl::Minutes(10);
 }
