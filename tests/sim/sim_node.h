@@ -35,15 +35,12 @@ class SimNode : public StoreListener {
     std::function<void()> left;                    // the process ended by itself, as asked
     std::function<void(const std::string&)> told;  // for the trace
     std::function<void()> nodes;                   // the live ones changed
-<<<<<<< HEAD
     // The server tells whoever listens there that these jobs' dates were settled.
     std::function<void(const SimServer&, const std::vector<std::string>&)> notify;
-=======
     // The engine decided to send a trigger, which has not left yet.
     std::function<void()> about_to_send;
     // A COMMIT was sent: it takes so much longer.
     std::function<absl::Duration(const Flush&)> committing;
->>>>>>> m15
   };
 
   // `rate`: of its monotonic clock.
