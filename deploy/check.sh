@@ -35,6 +35,12 @@ fault() {
 existing() { while read -r file; do if [ -f "$file" ]; then echo "$file"; fi; done; }
 sources() { git ls-files -- "$@" | grep -E '\.(h|cc)$' | existing; }
 
+check_markers() {
+  local out
+  out=$(git grep -nE '^(<{7}|>{7}) ' -- ':!*.patch')
+  if [ -n "$out" ]; then fault "$out" "  What to do: finish the merge"; fi
+}
+
 check_format() {
   local out
   out=$(sources | xargs -r clang-format-19 --dry-run -Werror 2>&1 | grep -E ': error:')
@@ -173,6 +179,7 @@ for tool in clang-format-19 clang-tidy-19 git; do
   command -v "$tool" >/dev/null || die "$tool is not installed" "run deploy/setup.sh"
 done
 stage "formatting"
+check_markers
 check_format
 stage "which folder may use what"
 check_includes
