@@ -60,6 +60,11 @@ class SchedulerStore::Impl {
     std::unique_ptr<LedgerReader> reader;
     std::unique_ptr<CommandFeed> feed;
   };
+  // An incarnation of ours that may own shards.
+  struct Holder {
+    Owner owner;
+    absl::Duration until;  // when its lease is over at the latest, by our clock
+  };
 
   void Run();
   absl::Status RunTerm(Session& session);
@@ -76,8 +81,8 @@ class SchedulerStore::Impl {
   void Enter(Term* term);
   void SetTold(Term* term);
   void Leave(const std::string& why);
-  // The process ends: lease and shards are free at once.
-  void GiveBack(const Term& term);
+  // The process ends: leases and shards are free at once.
+  void GiveBack();
   bool Stopping();
 
   const StoreOptions options_;
@@ -87,9 +92,10 @@ class SchedulerStore::Impl {
   StateLog log_;
   Signal wake_;
   std::atomic<bool> cluster_changed_ = false;
-  uint64_t terms_ = 0;            // of the supervisor's thread, as the next two
+  uint64_t terms_ = 0;            // of the supervisor's thread, as the next three
   std::string last_incarnation_;  // "" before the first registration
   std::string leaving_;           // why the present term is to end; "": it is not
+  std::vector<Holder> holders_;   // the present term's, and those before it that it has not fenced
   // Taken before the gate's, unlike the other.
   mutable Mutex health_mutex_;
   const Term* current_ ABSL_GUARDED_BY(health_mutex_) = nullptr;  // while it is on
@@ -155,7 +161,7 @@ void SchedulerStore::Impl::Run() {
       BreakOnStop(nullptr);
     }
     if (!status.ok()) Leave(Message(status));
-    if (Stopping()) return;
+    if (Stopping()) break;
     log_.Report(status);
     if (status.ok()) {
       backoff.Reset();
@@ -163,6 +169,7 @@ void SchedulerStore::Impl::Run() {
       wake_.Wait(backoff.Next());
     }
   }
+  GiveBack();
 }
 
 absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
@@ -177,9 +184,9 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   BreakOnStop(nullptr);
   if (!snapshot.ok()) {
     term->End(Message(snapshot.status()));
-    if (Stopping()) GiveBack(*term);
     return snapshot.status();
   }
+  holders_.erase(holders_.begin(), holders_.end() - 1);
   log_.Report(absl::OkStatus());
   LogInfo("term started", {{"node", term->info().node_id},
                            {"incarnation", term->info().incarnation},
@@ -197,9 +204,8 @@ absl::Status SchedulerStore::Impl::RunTerm(Session& session) {
   StopWorkers(*term, !was_over);
   SetTold(nullptr);
   LogInfo("term ended", {{"incarnation", term->info().incarnation}, {"why", term->why()}});
-  if (Stopping()) {
-    GiveBack(*term);
-  } else if (was_over) {
+  holders_.back().until = term->deadline();
+  if (was_over && !Stopping()) {
     BreakOnStop(&session);
     // Of no consequence when the database is away.
     keeper.TellOfDamage(term->deadline() > clock_.Monotonic()).IgnoreError();
@@ -248,13 +254,16 @@ StoreHealth SchedulerStore::Impl::Health() const {
   return health;
 }
 
-void SchedulerStore::Impl::GiveBack(const Term& term) {
-  auto last = Connection::Open(options_.database);  // the session may have been closed by Stop
-  absl::Status released = last.status();
-  if (released.ok()) released = ReleaseNode(**last, term.owner());
-  if (!released.ok() && !IsTermOver(released)) {
-    LogWarn("shards were not given back; others take them when the lease is over",
-            {{"why", Message(released)}});
+void SchedulerStore::Impl::GiveBack() {
+  for (const Holder& holder : holders_) {
+    if (holder.until <= clock_.Monotonic()) continue;  // others may take them as it is
+    auto last = Connection::Open(options_.database);   // the session may have been closed by Stop
+    absl::Status released = last.status();
+    if (released.ok()) released = ReleaseNode(**last, holder.owner);
+    if (!released.ok() && !IsTermOver(released)) {
+      LogWarn("shards were not given back; others take them when the lease is over",
+              {{"why", Message(released)}});
+    }
   }
 }
 
@@ -272,6 +281,7 @@ absl::StatusOr<std::unique_ptr<Term>> SchedulerStore::Impl::Register(Connection&
   TM_ASSIGN_OR_RETURN(info.timeline, ReadTimeline(connection));
   ++terms_;
   last_incarnation_ = info.incarnation;
+  holders_.push_back({{info.node_id, info.incarnation}, sent + options_.stop_after});
   return std::make_unique<Term>(std::move(info), &gate_, &clock_, options_.stop_after, sent,
                                 &wake_);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "tests/store/flush_fixture.h"
 #include "tests/store/store_node.h"
@@ -120,6 +121,34 @@ TEST_F(ClusterStoreTest, ThreeNodesHaveAThirdEach) {
   const size_t clocks = a.heard.Get().clocks.size();
   ASSERT_TRUE(a.heard.Wait([&](const auto& s) { return s.clocks.size() > clocks + 40; }));
   EXPECT_EQ(terms(), before);
+}
+
+// A stop in the middle of a rebalancing: the term that owned them is over, the next has none yet.
+TEST_F(ClusterStoreTest, ANodeThatStopsBetweenTwoTermsLeavesNoShardsBehind) {
+  StoreNode a(database_, "a");
+  ASSERT_TRUE(a.heard.WaitForShards(128));
+  const std::string first = database_.Sql("SELECT incarnation FROM scheduler_node");
+  std::thread stopper;
+  const std::unique_ptr<Connection> blocker = database_.Connect();
+  const absl::Status held = blocker->Transact([&](SqlTransaction& transaction) -> absl::Status {
+    auto rows = transaction.Run("SELECT 1 FROM node_fence WHERE NOT fenced FOR UPDATE");
+    StoreNode b(database_, "b");
+    EXPECT_TRUE(WaitFor([&] {
+      return database_.Sql("SELECT incarnation FROM scheduler_node WHERE node_id = 'a'") != first;
+    }));
+    b.store->Stop();
+    stopper = std::thread([&] { a.store->Stop(); });
+    // It waits for the fence of its own former term, as whoever takes over would.
+    EXPECT_TRUE(WaitFor([&] {
+      return database_.Sql(
+                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                 " AND datname = current_database()") != "0";
+    }));
+    return rows.status();
+  });
+  stopper.join();
+  EXPECT_TRUE(held.ok()) << held;
+  EXPECT_EQ(database_.Sql("SELECT count(*) FROM shard WHERE node_id IS NOT NULL"), "0");
 }
 
 TEST_F(ClusterStoreTest, ADeadNodesShardsAreTakenWhenItsLeaseIsOver) {
