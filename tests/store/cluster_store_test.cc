@@ -187,8 +187,8 @@ TEST_F(ClusterStoreTest, ADrainedNodeKeepsNothingAndStaysUp) {
   ASSERT_TRUE(b.heard.WaitForShards(64));
   database_.Sql("UPDATE scheduler_node SET draining = true WHERE node_id = 'a'");
   ASSERT_TRUE(b.heard.WaitForShards(128));
-  ASSERT_TRUE(a.heard.Wait(
-      [](const auto& s) { return s.terms.size() >= 3 && s.snapshots.back().shards.empty(); }));
+  // Its second term, or its third, as it was asked before or after it had taken its half.
+  ASSERT_TRUE(a.heard.Wait([](const auto& s) { return s.snapshots.back().shards.empty(); }));
   EXPECT_EQ(a.heard.Shards(), 0u);
   EXPECT_TRUE(WaitFor([&] { return a.store->Health().owns; }));
   // Unless nobody else is left: a job without an owner is worse.
