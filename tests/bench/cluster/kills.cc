@@ -176,8 +176,9 @@ BenchReport RunKills(const BenchOptions& options, BenchPostgres& postgres) {
   const double capacity = RunFlood(options, postgres, flood).per_second;
   report.Figure("capacity", capacity, "1/s");
   KillsPlan plan;
-  // What comes due while nobody owns a shard is run beside what comes due then.
-  constexpr double kShare = 0.4;
+  // What comes due while nobody owns a shard is run beside what comes due then. With two fifths on
+  // two cores the backlog grew from kill to kill: then it is measured, not the take-over.
+  constexpr double kShare = 0.1;
   plan.per_second = std::min(10000, static_cast<int>(kShare * capacity));
   plan.kills = options.tiny() ? 1 : 20;
   plan.capacity = flood.capacity;
