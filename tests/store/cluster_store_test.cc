@@ -127,23 +127,26 @@ TEST_F(ClusterStoreTest, ThreeNodesHaveAThirdEach) {
 TEST_F(ClusterStoreTest, ANodeThatStopsBetweenTwoTermsLeavesNoShardsBehind) {
   StoreNode a(database_, "a", [](StoreOptions* options) { options->lease = absl::Minutes(10); });
   ASSERT_TRUE(a.heard.WaitForShards(128));
-  const std::string first = database_.Sql("SELECT incarnation FROM scheduler_node");
+  // Sessions that wait for the fence, but for that one; "0" is nobody's.
+  const auto waiting_but = [&](const std::string& pid) {
+    return database_.Sql(
+        "SELECT coalesce(min(pid), 0) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        " AND datname = current_database() AND pid <> $1::integer",
+        {pid});
+  };
   std::thread stopper;
   const std::unique_ptr<Connection> blocker = database_.Connect();
   const absl::Status held = blocker->Transact([&](SqlTransaction& transaction) -> absl::Status {
     auto rows = transaction.Run("SELECT 1 FROM node_fence WHERE NOT fenced FOR UPDATE");
-    StoreNode b(database_, "b");
-    EXPECT_TRUE(WaitFor([&] {
-      return database_.Sql("SELECT incarnation FROM scheduler_node WHERE node_id = 'a'") != first;
-    }));
-    b.store->Stop();
+    {
+      StoreNode b(database_, "b");
+      EXPECT_TRUE(a.heard.WaitForEnds(1));
+    }
+    // Its next term waits for the fence of the former one; then, as it stops, it does so itself.
+    EXPECT_TRUE(WaitFor([&] { return waiting_but("0") != "0"; }));
+    const std::string first = waiting_but("0");
     stopper = std::thread([&] { a.store->Stop(); });
-    // Its next term waited for the fence of the former one, and now it does so itself.
-    EXPECT_TRUE(WaitFor([&] {
-      return database_.Sql(
-                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                 " AND datname = current_database()") == "2";
-    }));
+    EXPECT_TRUE(WaitFor([&] { return waiting_but(first) != "0"; }));
     return rows.status();
   });
   stopper.join();
