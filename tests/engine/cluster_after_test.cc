@@ -13,13 +13,19 @@ int64_t MakeWaiting(TwoNodes& c, const std::string& upstream) {
   return c.Make(spec, "last", 2);
 }
 
-TEST(ClusterAfterTest, ADateWaitsForAnotherNodesDateAndGoesOnOnceThatIsDone) {
-  TwoNodes c;
+// Both nodes start over, b with a job that waits for one of a's.
+int64_t StartWaiting(TwoNodes& c) {
   c.a.EndTerm();
   c.b.EndTerm();
   const int64_t last = MakeWaiting(c, "of-a");
   c.a.StartTerm();
   c.b.StartTerm();
+  return last;
+}
+
+TEST(ClusterAfterTest, ADateWaitsForAnotherNodesDateAndGoesOnOnceThatIsDone) {
+  TwoNodes c;
+  const int64_t last = StartWaiting(c);
   c.Start("e1");
   c.Advance(absl::Minutes(2));
   EXPECT_EQ(c.b.StatusOf(last, "2026-11-28"), "");
@@ -31,11 +37,7 @@ TEST(ClusterAfterTest, ADateWaitsForAnotherNodesDateAndGoesOnOnceThatIsDone) {
 
 TEST(ClusterAfterTest, ItGoesOnAtOnce) {
   TwoNodes c;
-  c.a.EndTerm();
-  c.b.EndTerm();
-  const int64_t last = MakeWaiting(c, "of-a");
-  c.a.StartTerm();
-  c.b.StartTerm();
+  const int64_t last = StartWaiting(c);
   c.Start("e1");
   c.Advance(absl::Seconds(5));
   ASSERT_EQ(c.b.StatusOf(last, "2026-11-28"), "");
@@ -46,11 +48,7 @@ TEST(ClusterAfterTest, ItGoesOnAtOnce) {
 
 TEST(ClusterAfterTest, WhatWasWaivedIsWaitedForNoLonger) {
   TwoNodes c;
-  c.a.EndTerm();
-  c.b.EndTerm();
-  const int64_t last = MakeWaiting(c, "of-a");
-  c.a.StartTerm();
-  c.b.StartTerm();
+  const int64_t last = StartWaiting(c);
   c.b.Start("e1");  // nobody runs what is a's
   c.Advance(absl::Seconds(5));
   ASSERT_EQ(c.b.StatusOf(last, "2026-11-28"), "");
@@ -64,11 +62,7 @@ TEST(ClusterAfterTest, WhatWasWaivedIsWaitedForNoLonger) {
 
 TEST(ClusterAfterTest, WhatAnEditMakesUndueIsWaitedForNoLonger) {
   TwoNodes c;
-  c.a.EndTerm();
-  c.b.EndTerm();
-  const int64_t last = MakeWaiting(c, "of-a");
-  c.a.StartTerm();
-  c.b.StartTerm();
+  const int64_t last = StartWaiting(c);
   c.b.Start("e1");
   c.Advance(absl::Seconds(5));
   ASSERT_EQ(c.b.StatusOf(last, "2026-11-28"), "");
@@ -80,11 +74,7 @@ TEST(ClusterAfterTest, WhatAnEditMakesUndueIsWaitedForNoLonger) {
 
 TEST(ClusterAfterTest, WhatNobodyHeardIsFoundByTheScan) {
   TwoNodes c;
-  c.a.EndTerm();
-  c.b.EndTerm();
-  const int64_t last = MakeWaiting(c, "of-a");
-  c.a.StartTerm();
-  c.b.StartTerm();
+  const int64_t last = StartWaiting(c);
   c.Start("e1");
   c.Advance(absl::Seconds(5));
   c.b.deaf = true;
@@ -97,11 +87,7 @@ TEST(ClusterAfterTest, WhatNobodyHeardIsFoundByTheScan) {
 
 TEST(ClusterAfterTest, WhatNobodyHeardIsFoundOnceTheNodeListensAgain) {
   TwoNodes c;
-  c.a.EndTerm();
-  c.b.EndTerm();
-  const int64_t last = MakeWaiting(c, "of-a");
-  c.a.StartTerm();
-  c.b.StartTerm();
+  const int64_t last = StartWaiting(c);
   c.Start("e1");
   c.Advance(absl::Seconds(5));
   c.b.deaf = true;
